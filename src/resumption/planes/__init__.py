@@ -1,0 +1,1 @@
+"""Planes: one adapter for each framework mechanism, over one interface."""

@@ -1,0 +1,292 @@
+"""The interface between the harness and a plane: the only thing a framework author writes.
+
+A plane is one framework mechanism on one storage backend. Its adapter turns the abstract workload into a real program
+of its framework, and maps the few operations below to that framework's calls. Probes are written once, against this.
+
+An adapter has two modules: one that holds its `PlaneSpec` and imports nothing but this package (the harness reads it
+without the framework), and one that exports `open_run`, which is imported in the framework's own environment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+from resumption.history.events import Intent, Json, Pending
+from resumption.history.workload import Workload
+
+__all__ = [
+    "Address",
+    "Backend",
+    "Call",
+    "Capability",
+    "Completed",
+    "Decision",
+    "Durability",
+    "Failed",
+    "Form",
+    "Handle",
+    "Instruments",
+    "OpenRun",
+    "Operation",
+    "Outcome",
+    "Parked",
+    "PlaneSpec",
+    "Run",
+    "Snapshot",
+    "Store",
+    "TaskSpan",
+    "unknown_form",
+]
+
+
+# What a plane says of itself --------------------------------------------------------------------------------------
+
+
+class Operation(StrEnum):
+    """What a resume form is a form of."""
+
+    DELIVER = "deliver"
+    RECOVER = "recover"
+    FORK = "fork"
+
+
+class Capability(StrEnum):
+    """Machinery that a plane may lack; a probe that needs it is then `not_applicable`, for the plane's reason."""
+
+    PROCESS_DEATH = "process-death"
+    """Durable state outlives the process."""
+    GATE = "gate"
+    """A run can park for a decision."""
+    GATE_SEQUENCE = "gate-sequence"
+    """One task can ask for two decisions, one after the other."""
+    FORK = "fork"
+    """A decision can be delivered to an interrupt that has one already."""
+    RECOVERY = "recovery"
+    """A crashed run can be asked to go on."""
+    SCHEMA = "schema"
+    """State has a declared schema."""
+    CONCURRENT_RUNS = "concurrent-runs"
+    """Several processes can open one run at once."""
+
+
+class Durability(StrEnum):
+    """Who decides when state becomes durable."""
+
+    FRAMEWORK = "framework"
+    CALLER = "caller"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One documented way to resume. The first form of an operation in a spec is its primary one.
+
+    `statement` names the citation in the plane's `statements.toml`; empty where nobody documents the form.
+    """
+
+    name: str
+    operation: Operation
+    description: str
+    statement: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """One storage backend of a plane, and the capabilities that it takes away, with the reason."""
+
+    name: str
+    lacks: Mapping[Capability, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaneSpec:
+    """What the harness has to know of a plane, without importing its framework."""
+
+    name: str
+    """Name of the family, as users type it: `langgraph`."""
+    package: str
+    """Distribution that is under test; empty for planes that live in this package."""
+    requires: Sequence[str] = ()
+    """Further distributions whose versions belong into the pins."""
+    path: str
+    """The mechanism: `graph`."""
+    adapter: str
+    """Import path of the module that exports `open_run`."""
+    preload: Sequence[str] = ()
+    """Modules that the zygote imports once, before any fork."""
+    backends: Sequence[Backend]
+    forms: Sequence[Form]
+    durability: Durability = Durability.FRAMEWORK
+    fork_discriminator: str = ""
+    """What in the resume call tells a fork from a retry; empty if nothing does."""
+    lacks: Mapping[Capability, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables for the worker, such as those that turn telemetry off."""
+
+    def forms_of(self, operation: Operation) -> tuple[Form, ...]:
+        """The forms of one operation, the primary one first; empty if the plane has none."""
+        return tuple(form for form in self.forms if form.operation is operation)
+
+    def reason_against(self, backend: Backend, capability: Capability) -> str:
+        """Why `capability` is missing on `backend`; empty if it is there."""
+        return backend.lacks.get(capability, self.lacks.get(capability, ""))
+
+
+# What an adapter is given -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Where a run lives. `location` is a folder of its own for embedded backends; the same store and a new process is
+    the recovering side."""
+
+    backend: str
+    location: Path
+    thread: str = "run"
+    """The run's durable identity within the store."""
+
+
+class Instruments(Protocol):
+    """The worker's side of the bench: what an adapter calls from inside the program that it builds.
+
+    Every call records, and may be the point at which this process is to die.
+    """
+
+    def task(self, name: str, trail: Json) -> AbstractContextManager[TaskSpan]:
+        """Bracket the body of a task that sees `trail`."""
+
+    def consume(self, task: str, interrupt: str, value: Json) -> None:
+        """Say that a gate received a decision."""
+
+    def fire(self, effect: str, *, task: str, value: Json) -> None:
+        """Fire an external effect: a committed row in the oracle."""
+
+    def work(self, seconds: float) -> None:
+        """Be slow, as a gated task is."""
+
+    def persist(self, name: str, covers: Sequence[str] = ()) -> AbstractContextManager[None]:
+        """Bracket one storage operation, after which the results of the tasks in `covers` are durable."""
+
+
+class TaskSpan(Protocol):
+    """The open bracket of a running task."""
+
+    def wrote(self, write: Json) -> None:
+        """Say what the task hands to the framework when it ends."""
+
+
+# What an adapter provides -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a decision can be sent: whatever the plane offers, by kind. All values are JSON."""
+
+    checkpoint: Json = None
+    requests: Mapping[str, Json] = field(default_factory=dict)
+    """Identity of each pending interrupt, by its name in the workload."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """One delivery: what, for which interrupt, at which address, in which form, and why.
+
+    `delivery` names the attempt. A plane that carries such a name hands it on; others ignore it.
+    """
+
+    value: Json
+    target: str
+    address: Address
+    form: str
+    intent: Intent
+    delivery: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parked:
+    """The run waits for decisions."""
+
+    pending: tuple[Pending, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """The plane reports the run as finished, with this trail."""
+
+    trail: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The operation raised."""
+
+    error: str
+    message: str
+
+
+Outcome = Parked | Completed | Failed
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What the public inspection API says of a run."""
+
+    trail: Json
+    pending: tuple[Pending, ...]
+    finished: bool
+
+
+class Handle(Protocol):
+    """An operation under way."""
+
+    def wait(self, timeout: float | None = None) -> Outcome:
+        """Return how the operation ended. Errors of the framework are `Failed`, not raised."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A handle for frameworks whose calls block: the call is made by `wait`, in the waiting thread."""
+
+    call: Callable[[], Outcome]
+
+    def wait(self, timeout: float | None = None) -> Outcome:
+        """Make the call. It can't be interrupted, so `timeout` is the worker's to enforce."""
+        try:
+            return self.call()
+        except Exception as error:
+            return Failed(type(error).__name__, str(error))
+
+
+class Run(Protocol):
+    """One run on its plane, opened in this process. Opening executes nothing."""
+
+    def start(self, value: Json) -> Handle:
+        """Start the run with an input."""
+
+    def deliver(self, decision: Decision) -> Handle:
+        """Hand a decision over."""
+
+    def recover(self, form: str) -> Handle:
+        """Ask a crashed run to go on, in the form named. A framework's automatic recovery belongs here."""
+
+    def inspect(self) -> Snapshot:
+        """Ask the public inspection API, and nothing else. May raise what that API raises."""
+
+    def address(self) -> Address:
+        """Return where decisions can be sent now."""
+
+    def close(self) -> None:
+        """Release what this process holds."""
+
+
+OpenRun = Callable[[Workload, Store, Instruments], Run]
+"""The type of an adapter's `open_run`: inert, so that the recovering side opens what the dead one left."""
+
+
+def unknown_form(form: str) -> ValueError:
+    """The error of an adapter that is asked for a form which its spec doesn't list."""
+    return ValueError(f"this plane has no resume form {form!r}")
