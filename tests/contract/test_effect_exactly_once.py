@@ -1,0 +1,229 @@
+"""EO fires once, on record and in the window, on every branch."""
+
+from histories import EARLY_EFFECT, PLAIN, TWO_QUESTIONS, Protocol, cell, story
+
+from resumption.contract.properties import Property
+from resumption.contract.verdicts import Facet, Measured
+from resumption.history.events import Intent
+from resumption.history.workload import Effect, Task, Workload
+
+EO = Property.EFFECT_EXACTLY_ONCE
+
+
+def crashed_in_b(*, b_fires: bool) -> Protocol:
+    """`a` is durable, and the process dies in `b`, before or after its effect."""
+    p = Protocol(PLAIN)
+    p.start()
+    p.runs("a", sees=[])
+    p.begins("b", sees=["a"])
+    if b_fires:
+        p.fires("email")
+    p.dies()
+    return p
+
+
+def test_recorded_effect_that_a_recovery_leaves_alone_conforms() -> None:
+    p = crashed_in_b(b_fires=False)
+    recovery = p.recover()
+    p.runs("b", sees=["a"])
+    p.returns("a", "b")
+    assert cell(p, EO).measured is Measured.CONFORMS
+    assert recovery.number in cell(p, EO).witnesses
+    assert cell(p, EO, Facet.WINDOW).measured is Measured.UNEXERCISED
+
+
+def test_recorded_effect_that_a_recovery_fires_again_breaches_the_cell() -> None:
+    p = crashed_in_b(b_fires=False)
+    p.recover()
+    p.runs("a", sees=[])
+    p.returns("a")
+    found = cell(p, EO)
+    assert found.measured is Measured.BREACHES
+    assert story(found) == (
+        "effect `charge` of task `a` fired again on branch b0, though its first fire was on durable record\n"
+        "  #3 effect `charge` of task `a` fired on branch b0\n"
+        "  #6 the storage operation put(a) ended: task `a` durable\n"
+        "  #9 a recovery (form no-input) was asked for on branch b0, in process 2\n"
+        "  #11 effect `charge` of task `a` fired on branch b0"
+    )
+    assert cell(p, EO, Facet.WINDOW).measured is Measured.UNEXERCISED
+
+
+def test_effect_cut_off_before_its_record_and_fired_again_breaches_the_window_only() -> None:
+    p = crashed_in_b(b_fires=True)
+    p.recover()
+    p.runs("b", sees=["a"])
+    p.returns("a", "b")
+    assert cell(p, EO).measured is Measured.CONFORMS
+    window = cell(p, EO, Facet.WINDOW)
+    assert window.measured is Measured.BREACHES
+    assert "the run was cut off between the first fire and its durable record" in story(window)
+    assert "process 1 died of signal 9" in story(window)
+
+
+def test_effect_cut_off_inside_its_own_call_is_placed_before_the_exit() -> None:
+    p = Protocol(PLAIN)
+    p.start()
+    p.begins("a", sees=[])
+    p.fires("charge", returned=False)
+    p.dies()
+    p.recover()
+    p.runs("a", sees=[])
+    p.returns("a")
+    assert cell(p, EO, Facet.WINDOW).measured is Measured.BREACHES
+
+
+def test_effect_that_began_but_never_fired_may_fire_later() -> None:
+    p = Protocol(PLAIN)
+    p.start()
+    p.begins("a", sees=[])
+    p.fires("charge", fired=False)
+    p.dies()
+    p.recover()
+    p.runs("a", sees=[])
+    p.returns("a")
+    assert cell(p, EO).measured is Measured.UNEXERCISED
+    assert cell(p, EO, Facet.WINDOW).measured is Measured.UNEXERCISED
+
+
+def test_effect_cut_off_before_its_record_and_not_fired_again_conforms_in_the_window() -> None:
+    p = crashed_in_b(b_fires=True)
+    p.recover()
+    p.begins("b", sees=["a"])
+    p.ends("b", write=["b"])
+    p.stores("b")
+    p.returns("a", "b")
+    assert cell(p, EO, Facet.WINDOW).measured is Measured.CONFORMS
+
+
+def test_effect_of_a_task_that_raised_and_is_tried_again_is_window() -> None:
+    p = Protocol(PLAIN)
+    p.start()
+    p.begins("a", sees=[])
+    p.fires("charge")
+    p.raises("TimeoutError")
+    p.recover()
+    p.runs("a", sees=[])
+    p.returns("a")
+    assert "the operation raised TimeoutError: no" in story(cell(p, EO, Facet.WINDOW))
+
+
+def test_effect_of_a_task_that_the_plane_retries_within_one_operation_is_window() -> None:
+    p = Protocol(PLAIN)
+    p.start()
+    for _ in range(2):
+        p.begins("a", sees=[])
+        p.fires("charge")
+    p.ends("a", write=["a"])
+    p.stores("a")
+    p.returns("a")
+    window = cell(p, EO, Facet.WINDOW)
+    assert "before the first fire was on durable record" in story(window)
+    assert cell(p, EO).measured is Measured.UNEXERCISED
+
+
+def test_racing_processes_that_fire_one_effect_before_its_record_breach_the_window() -> None:
+    p = Protocol()
+    p.to_the_gate()
+    racers = [p.deliver(True, intent=Intent.RACE) for _ in range(2)]
+    for racer in racers:
+        p.on(racer).begins("approve", sees=["a"])
+        p.acts("approve", (True,))
+    for racer in racers:
+        p.on(racer).returns("a", "approve=True", "c")
+    assert cell(p, EO, Facet.WINDOW).measured is Measured.BREACHES
+    assert cell(p, EO).measured is Measured.CONFORMS
+
+
+def test_effect_in_front_of_an_interrupt_is_on_record_once_the_run_parked_there() -> None:
+    p = Protocol(EARLY_EFFECT)
+    p.start()
+    p.begins("approve", sees=[])
+    p.fires("notify")
+    p.parks()
+    p.deliver(True)
+    p.runs("approve", sees=[], decisions=(True,))
+    p.returns("approve=True")
+    found = cell(p, EO)
+    assert found.measured is Measured.BREACHES
+    assert "the run parked at `ok?`" in story(found)
+    assert cell(p, EO, Facet.WINDOW).measured is Measured.UNEXERCISED
+
+
+def test_effect_between_two_questions_fires_once_per_gate_passage() -> None:
+    p = Protocol(TWO_QUESTIONS)
+    p.start()
+    p.runs("a", sees=[])
+    p.begins("approve", sees=["a"])
+    p.parks("q1")
+    p.deliver(True, to="q1")
+    p.begins("approve", sees=["a"])
+    p.consumes(True, interrupt="q1")
+    p.fires("hold")
+    p.parks("q2")
+    p.deliver(False, to="q2")
+    p.begins("approve", sees=["a"])
+    p.consumes(False, interrupt="q2")
+    p.fires("pay")
+    p.returns("a", "approve=True+False", "c")
+    assert cell(p, EO).measured is Measured.CONFORMS
+
+
+def test_fork_fires_the_effect_behind_the_interrupt_on_its_own_branch() -> None:
+    p = Protocol()
+    p.to_the_end()
+    fork = p.fork(False)
+    p.passes_the_gate(False)
+    found = cell(p, EO)
+    assert found.measured is Measured.CONFORMS
+    assert fork.number in found.witnesses
+
+
+def test_fork_that_fires_an_effect_of_its_prefix_breaches() -> None:
+    p = Protocol()
+    p.to_the_end()
+    p.fork(False)
+    p.runs("a", sees=[])
+    p.passes_the_gate(False)
+    (finding,) = cell(p, EO).findings
+    assert finding.summary.startswith("effect `charge` of task `a` fired again on branch b0.1")
+
+
+def test_copy_of_the_store_inherits_what_had_fired() -> None:
+    p = crashed_in_b(b_fires=False)
+    p.recover("copy1")
+    p.runs("a", sees=[])
+    p.returns("a")
+    assert "on branch copy1" in story(cell(p, EO))
+
+
+def test_effect_that_a_program_fires_twice_is_two_effect_steps() -> None:
+    p = Protocol(Workload((Task("a", (Effect("ping"), Effect("ping"))), Task("b"))))
+    p.start()
+    p.runs("a", sees=[])
+    p.dies()
+    p.recover()
+    p.runs("b", sees=["a"])
+    p.returns("a", "b")
+    assert cell(p, EO).measured is Measured.CONFORMS
+
+
+def test_third_fire_of_an_effect_that_a_program_fires_twice_is_a_duplicate() -> None:
+    p = Protocol(Workload((Task("a", (Effect("ping"), Effect("ping"))),)))
+    p.start()
+    p.begins("a", sees=[])
+    for _ in range(3):
+        p.fires("ping")
+    p.returns("a")
+    assert len(cell(p, EO, Facet.WINDOW).findings) == 1
+
+
+def test_run_that_nobody_resumed_exercises_neither_facet() -> None:
+    p = Protocol(PLAIN)
+    p.start()
+    p.runs("a", sees=[])
+    p.returns("a")
+    assert cell(p, EO).measured is Measured.UNEXERCISED
+    assert cell(p, EO, Facet.WINDOW).reason == (
+        "no run was cut off between an effect and its durable record, and then resumed"
+    )
