@@ -1,0 +1,69 @@
+"""FI: the same interrupt gets a fork and a repeated delivery, and the plane tells them apart."""
+
+import pytest
+from histories import Protocol, cell, story
+
+from resumption.contract.properties import Property
+from resumption.contract.verdicts import Measured
+from resumption.history.events import Intent
+
+FI = Property.FORK_INTENT
+AGAIN = [Intent.RETRY, Intent.STRAY]
+
+
+def with_retry(intent: Intent, *, fires: bool) -> Protocol:
+    p = Protocol()
+    p.to_the_end()
+    p.deliver(True, intent=intent)
+    if fires:
+        p.passes_the_gate(True)
+    else:
+        p.returns("a", "approve=True", "c")
+    return p
+
+
+@pytest.mark.parametrize("intent", AGAIN)
+def test_fork_with_its_own_outcome_beside_an_inert_retry_conforms(intent: Intent) -> None:
+    p = with_retry(intent, fires=False)
+    fork = p.fork(False)
+    p.passes_the_gate(False)
+    assert fork.number in cell(p, FI).witnesses
+
+
+@pytest.mark.parametrize("intent", AGAIN)
+def test_retry_that_acts_like_a_fork_breaches(intent: Intent) -> None:
+    p = with_retry(intent, fires=True)
+    p.fork(False)
+    p.passes_the_gate(False)
+    assert "a resume at a finished run fired effect `pay`" in story(cell(p, FI))
+
+
+@pytest.mark.parametrize("intent", AGAIN)
+def test_fork_that_acts_like_a_retry_breaches(intent: Intent) -> None:
+    p = with_retry(intent, fires=False)
+    p.fork(False)
+    p.returns("a", "approve=True", "c")
+    assert "was never consumed" in story(cell(p, FI))
+
+
+def test_copy_of_the_store_is_no_discriminator() -> None:
+    p = with_retry(Intent.RETRY, fires=False)
+    p.deliver(False, branch="copy1")
+    p.passes_the_gate(False)
+    assert cell(p, FI).measured is Measured.UNEXERCISED
+
+
+def test_fork_alone_or_retry_alone_is_unexercised() -> None:
+    assert cell(with_retry(Intent.RETRY, fires=True), FI).measured is Measured.UNEXERCISED
+    p = Protocol()
+    p.to_the_end()
+    p.fork(False)
+    p.passes_the_gate(False)
+    assert cell(p, FI).measured is Measured.UNEXERCISED
+
+
+def test_fork_that_died_shows_nothing() -> None:
+    p = with_retry(Intent.RETRY, fires=False)
+    p.fork(False)
+    p.dies()
+    assert cell(p, FI).measured is Measured.UNEXERCISED

@@ -1,0 +1,185 @@
+"""PC: where a resumed run goes on, and with which state."""
+
+import pytest
+from histories import INVALID, PLAIN, Protocol, cell, story
+
+from resumption.contract.properties import Property
+from resumption.contract.verdicts import Measured
+from resumption.history.events import Intent, Phase
+
+PC = Property.PREFIX_CONTINUATION
+
+
+def crashed_after_a() -> Protocol:
+    """`a` is durable, and the process dies in `b`."""
+    p = Protocol(PLAIN)
+    p.start()
+    p.runs("a", sees=[])
+    p.begins("b", sees=["a"])
+    p.dies()
+    return p
+
+
+def test_recovery_that_goes_on_at_the_frontier_conforms() -> None:
+    p = crashed_after_a()
+    recovery = p.recover()
+    start = p.begins("b", sees=["a"])
+    p.returns("a", "b", "c")
+    assert cell(p, PC).witnesses == (recovery.number, start)
+
+
+def test_recovery_that_runs_a_durable_task_with_its_effect_breaches() -> None:
+    p = crashed_after_a()
+    p.recover()
+    p.runs("a", sees=[])
+    p.runs("b", sees=["a"])
+    p.returns("a", "b", "c")
+    (finding,) = cell(p, PC).findings
+    assert finding.summary == "task `a` was durable, and ran again with its effects on branch b0"
+    assert [step.number for step in finding.story] == [6, 9, 10, 11]
+
+
+def test_memoised_replay_that_serves_the_effects_from_the_record_conforms() -> None:
+    p = crashed_after_a()
+    p.recover()
+    p.begins("a", sees=[])
+    p.ends("a", write=["a"])
+    p.runs("b", sees=["a"])
+    p.returns("a", "b", "c")
+    assert cell(p, PC).measured is Measured.CONFORMS
+
+
+def test_memoised_replay_that_gets_no_further_still_exercised_the_prefix() -> None:
+    p = crashed_after_a()
+    p.recover()
+    replay = p.begins("a", sees=[])
+    p.dies()
+    assert cell(p, PC).measured is Measured.CONFORMS
+    assert replay in cell(p, PC).witnesses
+
+
+@pytest.mark.parametrize("trail", [[], ["b"], ["a", "a"], ["a", "b"], ["x"], None, "a"])
+def test_recovery_that_goes_on_from_another_state_than_the_durable_one_breaches(trail: object) -> None:
+    p = crashed_after_a()
+    p.recover()
+    p.begins("b", sees=trail)
+    p.returns("a", "b", "c")
+    found = cell(p, PC)
+    assert found.measured is Measured.BREACHES
+    assert "which the durable writes of `a` don't explain" in story(found)
+
+
+@pytest.mark.parametrize(("trail", "measured"), [(["a", "b"], Measured.CONFORMS), (["a"], Measured.CONFORMS)])
+def test_write_whose_storage_was_cut_may_be_there_or_not(trail: list[str], measured: Measured) -> None:
+    p = Protocol(PLAIN)
+    p.start()
+    p.runs("a", sees=[])
+    p.begins("b", sees=["a"])
+    p.ends("b", write=["b"])
+    p.stores("b", phase=Phase.BEGIN)
+    p.dies()
+    p.recover()
+    p.begins("c", sees=trail)
+    p.returns("a", "b", "c")
+    assert cell(p, PC).measured is measured
+
+
+def test_recovery_that_returns_what_is_durable_without_running_anything_conforms() -> None:
+    p = Protocol(PLAIN)
+    p.start()
+    for task, sees in (("a", []), ("b", ["a"]), ("c", ["a", "b"])):
+        p.runs(task, sees=sees)
+    p.dies()
+    p.recover()
+    p.returns("a", "b", "c")
+    assert cell(p, PC).measured is Measured.CONFORMS
+
+
+def test_recovery_that_returns_without_a_durable_write_breaches() -> None:
+    p = crashed_after_a()
+    p.recover()
+    p.returns()
+    assert "returned []" in story(cell(p, PC))
+
+
+def test_answer_after_a_park_goes_on_from_the_gate() -> None:
+    p = Protocol()
+    p.to_the_end()
+    assert cell(p, PC).measured is Measured.CONFORMS
+
+
+def test_answer_that_runs_the_prefix_again_breaches() -> None:
+    p = Protocol()
+    p.to_the_gate()
+    p.deliver(True)
+    p.runs("a", sees=[])
+    p.passes_the_gate(True)
+    assert "task `a` was durable" in story(cell(p, PC))
+
+
+def test_loser_of_a_race_that_runs_the_durable_gate_is_no_matter_of_the_prefix() -> None:
+    p = Protocol()
+    p.to_the_gate()
+    p.deliver(True, intent=Intent.RACE)
+    p.passes_the_gate(True)
+    p.deliver(True, intent=Intent.RACE)
+    p.passes_the_gate(True)
+    assert cell(p, PC).measured is Measured.CONFORMS
+
+
+def test_fork_continues_from_its_own_prefix_not_from_the_parents_end() -> None:
+    p = Protocol()
+    p.to_the_end()
+    p.fork(False)
+    p.passes_the_gate(False)
+    assert cell(p, PC).measured is Measured.CONFORMS
+    q = Protocol()
+    q.to_the_end()
+    q.fork(False)
+    q.begins("approve", sees=["a", "approve=True", "c"])
+    q.returns("a", "approve=False")
+    assert "on branch b0.1" in story(cell(q, PC))
+
+
+@pytest.mark.parametrize("intent", [Intent.STRAY, Intent.RETRY])
+def test_stray_and_retry_are_not_meant_to_continue(intent: Intent) -> None:
+    p = Protocol()
+    p.to_the_gate()
+    p.deliver(True)
+    p.dies()
+    p.deliver(True, intent=intent)
+    p.runs("a", sees=[])
+    p.passes_the_gate(True)
+    assert cell(p, PC).measured is Measured.UNEXERCISED
+
+
+@pytest.mark.parametrize("end", ["parks", "raises", "dies"])
+def test_recovery_that_runs_nothing_shows_nothing(end: str) -> None:
+    p = crashed_after_a()
+    p.recover()
+    getattr(p, end)()
+    assert cell(p, PC).measured is Measured.UNEXERCISED
+
+
+def test_recovery_with_nothing_durable_has_no_prefix_to_continue() -> None:
+    p = Protocol(PLAIN)
+    p.start()
+    p.begins("a", sees=[])
+    p.dies()
+    p.recover()
+    p.runs("a", sees=[])
+    p.returns("a")
+    assert cell(p, PC).measured is Measured.UNEXERCISED
+
+
+def test_trail_with_a_write_that_breaks_the_schema_is_left_to_checkpoint_validity() -> None:
+    p = Protocol(INVALID)
+    p.start()
+    p.runs("a", sees=[])
+    p.begins("bad", sees=["a"])
+    p.ends("bad", write=[None])
+    p.stores("bad")
+    p.dies()
+    p.recover()
+    p.returns("a", None)
+    assert cell(p, PC).measured is Measured.CONFORMS

@@ -1,0 +1,78 @@
+"""RD: copies of one log, recovered apart."""
+
+from histories import PLAIN, Protocol, cell, story
+
+from resumption.contract.properties import Property
+from resumption.contract.verdicts import Measured
+
+RD = Property.RECOVERY_DETERMINISM
+
+
+def crashed() -> Protocol:
+    p = Protocol(PLAIN)
+    p.start()
+    p.runs("a", sees=[])
+    p.begins("b", sees=["a"])
+    p.dies()
+    return p
+
+
+def finish(p: Protocol, copy: str) -> int:
+    asked = p.recover(copy)
+    p.runs("b", sees=["a"])
+    p.runs("c", sees=["a", "b"])
+    p.returns("a", "b", "c")
+    return asked.number
+
+
+def test_copies_that_take_the_same_decisions_conform() -> None:
+    p = crashed()
+    first, second = finish(p, "copy1"), finish(p, "copy2")
+    assert cell(p, RD).witnesses == (first, second)
+
+
+def test_copies_that_take_other_decisions_breach() -> None:
+    p = crashed()
+    finish(p, "copy1")
+    p.recover("copy2")
+    p.runs("c", sees=["a"])
+    p.returns("a", "c")
+    assert cell(p, RD).findings[0].summary == (
+        "recoveries of identical logs differ: "
+        "copy1 started `b`, fired `email`, started `c`, fired `ship`, ended in a return, "
+        "and copy2 started `c`, fired `ship`, ended in a return"
+    )
+
+
+def test_copies_that_differ_only_in_an_effect_breach() -> None:
+    p = crashed()
+    finish(p, "copy1")
+    p.recover("copy2")
+    p.begins("b", sees=["a"])
+    p.ends("b", write=["b"])
+    p.runs("c", sees=["a", "b"])
+    p.returns("a", "b", "c")
+    assert cell(p, RD).measured is Measured.BREACHES
+
+
+def test_one_copy_refused_and_the_other_finished_breaches() -> None:
+    p = crashed()
+    for copy, end in (("copy1", p.raises), ("copy2", lambda: p.returns("a"))):
+        p.recover(copy)
+        end()
+    assert "copy1 ended in a raise, and copy2 ended in a return" in story(cell(p, RD))
+
+
+def test_copy_that_died_is_not_compared() -> None:
+    p = crashed()
+    finish(p, "copy1")
+    p.recover("copy2")
+    p.dies()
+    assert cell(p, RD).measured is Measured.UNEXERCISED
+
+
+def test_recoveries_of_the_main_line_are_not_compared() -> None:
+    p = crashed()
+    finish(p, "b0")
+    finish(p, "copy1")
+    assert cell(p, RD).measured is Measured.UNEXERCISED
