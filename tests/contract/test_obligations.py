@@ -1,0 +1,173 @@
+"""The user obligations: reload equals live, read inertness, loud addressing, no lost work."""
+
+import pytest
+from histories import PLAIN, Protocol, cell, story
+
+from resumption.contract.properties import Property
+from resumption.contract.verdicts import Measured
+from resumption.history.events import Intent, Phase
+
+RL = Property.RELOAD_EQUALS_LIVE
+RI = Property.READ_INERTNESS
+LA = Property.LOUD_ADDRESSING
+LW = Property.NO_LOST_WORK
+
+
+def test_state_read_back_as_it_was_returned_conforms() -> None:
+    p = Protocol()
+    p.to_the_end()
+    p.inspect()
+    p.shows("a", "approve=True", "c", finished=True)
+    assert cell(p, RL).measured is Measured.CONFORMS
+
+
+def test_state_read_back_while_parked_is_what_the_gate_saw() -> None:
+    p = Protocol()
+    p.to_the_gate()
+    p.inspect()
+    p.shows("a")
+    assert cell(p, RL).measured is Measured.CONFORMS
+
+
+def test_state_read_back_otherwise_breaches() -> None:
+    p = Protocol()
+    p.to_the_end()
+    p.inspect()
+    p.shows("a", finished=True)
+    assert 'saw ["a", "approve=True", "c"], and another process read back ["a"]' in story(cell(p, RL))
+
+
+def test_state_that_cannot_be_read_back_breaches() -> None:
+    p = Protocol()
+    p.to_the_end()
+    p.inspect()
+    p.raises()
+    assert "read back an error" in story(cell(p, RL))
+
+
+@pytest.mark.parametrize("end", ["raises", "dies"])
+def test_run_that_ended_without_a_state_has_nothing_to_compare(end: str) -> None:
+    p = Protocol(PLAIN)
+    p.start()
+    getattr(p, end)()
+    p.inspect()
+    p.shows()
+    assert cell(p, RL).measured is Measured.UNEXERCISED
+
+
+def test_inspection_without_a_trace_conforms() -> None:
+    p = Protocol()
+    p.to_the_gate()
+    for _ in range(2):
+        p.inspect()
+        p.shows("a")
+    assert len(cell(p, RI).witnesses) == 4
+
+
+@pytest.mark.parametrize("act", ["begins", "fires", "stores"])
+def test_inspection_that_does_something_breaches(act: str) -> None:
+    p = Protocol()
+    p.to_the_gate()
+    p.inspect()
+    {"begins": lambda: p.begins("c", sees=[]), "fires": lambda: p.fires("ship"), "stores": lambda: p.stores("c")}[act]()
+    p.shows("a")
+    assert cell(p, RI).findings[0].summary == "inspecting the state was not inert"
+
+
+def test_storage_operation_that_only_began_has_changed_nothing() -> None:
+    p = Protocol()
+    p.to_the_gate()
+    p.inspect()
+    p.stores("c", phase=Phase.BEGIN)
+    p.shows("a")
+    assert cell(p, RI).measured is Measured.CONFORMS
+
+
+def test_looking_twice_and_seeing_two_states_breaches() -> None:
+    p = Protocol()
+    p.to_the_gate()
+    p.inspect()
+    p.shows("a")
+    p.inspect()
+    p.shows("a", finished=True)
+    assert cell(p, RI).findings[0].summary == "looking twice showed two states"
+
+
+def test_states_with_a_resume_between_them_may_differ() -> None:
+    p = Protocol()
+    p.to_the_gate()
+    p.inspect()
+    p.shows("a")
+    p.deliver(True)
+    p.passes_the_gate(True)
+    p.inspect()
+    p.shows("a", "approve=True", "c", finished=True)
+    assert cell(p, RI).measured is Measured.CONFORMS
+
+
+def test_run_that_nobody_inspected_is_unexercised() -> None:
+    p = Protocol()
+    p.to_the_end()
+    assert cell(p, RI).measured is Measured.UNEXERCISED
+
+
+def test_stray_that_is_refused_conforms() -> None:
+    p = Protocol()
+    p.to_the_end()
+    p.deliver(False, intent=Intent.STRAY)
+    p.raises("AlreadyConsumed")
+    assert cell(p, LA).measured is Measured.CONFORMS
+
+
+@pytest.mark.parametrize("end", ["parks", "returns"])
+def test_stray_that_looks_accepted_breaches(end: str) -> None:
+    p = Protocol()
+    p.to_the_end()
+    p.deliver(False, intent=Intent.STRAY, to="nobody?")
+    getattr(p, end)()
+    assert "was accepted without a signal" in story(cell(p, LA))
+
+
+def test_stray_whose_process_died_got_no_answer() -> None:
+    p = Protocol()
+    p.to_the_end()
+    p.deliver(False, intent=Intent.STRAY)
+    p.dies()
+    assert cell(p, LA).measured is Measured.UNEXERCISED
+
+
+def test_resumed_run_that_ran_every_task_conforms() -> None:
+    p = Protocol()
+    p.to_the_end()
+    assert cell(p, LW).measured is Measured.CONFORMS
+
+
+def test_recovery_that_reads_as_finished_without_a_task_breaches() -> None:
+    p = Protocol(PLAIN)
+    p.start()
+    p.runs("a", sees=[])
+    p.dies()
+    p.recover()
+    p.returns("a")
+    assert "the run on branch b0 reads as finished, and never ran `b`, `c`" in story(cell(p, LW))
+
+
+def test_fork_does_not_inherit_what_the_parent_ran_behind_the_interrupt() -> None:
+    p = Protocol()
+    p.to_the_end()
+    p.fork(False)
+    p.runs("approve", sees=["a"], decisions=(False,))
+    p.dies()
+    p.inspect("b0.1")
+    p.shows("a", "approve=False", finished=True)
+    assert cell(p, LW).findings[0].summary == "the run on branch b0.1 reads as finished, and never ran `c`"
+
+
+def test_open_run_is_not_missing_anything() -> None:
+    p = Protocol()
+    p.to_the_gate()
+    p.deliver(True)
+    p.dies()
+    p.inspect()
+    p.shows("a")
+    assert cell(p, LW).measured is Measured.UNEXERCISED
