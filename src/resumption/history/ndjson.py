@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import reprlib
 import types
 import typing
 from collections.abc import Callable, Iterable
@@ -34,6 +35,11 @@ _STEPS: dict[str, type[Any]] = {"effect": Effect, "interrupt": Interrupt, "work"
 _STEP_WORDS = {cls: word for word, cls in _STEPS.items()}
 
 
+# Of a user's object, only so much; and none of the errors that its own `__repr__` may raise.
+_SHORT = reprlib.Repr()
+_SHORT.maxother = _SHORT.maxstring = 200
+
+
 class _Malformed(ValueError):
     """A value is not of the shape that its place demands."""
 
@@ -41,17 +47,20 @@ class _Malformed(ValueError):
 # Encoding: runs inside workers, so it stays cheap -------------------------------------------------------------------
 
 
-def jsonable(value: object) -> Any:
-    """Return `value` as JSON data. What JSON can't say becomes `{"!repr": "…"}`: seen, never rebuilt."""
+def jsonable(value: object, *, depth: int = _MAX_DEPTH // 2) -> Any:
+    """Return `value` as JSON data of at most `depth` levels, so that what is written can be read.
+
+    What JSON can't say, or lies deeper, becomes `{"!repr": "…"}`: seen, never rebuilt.
+    """
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float) and value - value == 0:
         return value
-    if isinstance(value, list | tuple):
-        return [jsonable(item) for item in value]
-    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return {key: jsonable(item) for key, item in value.items()}
-    return {"!repr": repr(value)}
+    if depth and isinstance(value, list | tuple):
+        return [jsonable(item, depth=depth - 1) for item in value]
+    if depth and isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {key: jsonable(item, depth=depth - 1) for key, item in value.items()}
+    return {"!repr": _SHORT.repr(value)}
 
 
 def encode(item: Event | Header) -> bytes:
@@ -143,7 +152,7 @@ def _parse(line: bytes) -> dict[str, Any]:
     if len(line) > MAX_LINE:
         raise _Malformed(f"it is {len(line)} bytes long, and {MAX_LINE} are the most")
     try:
-        body = json.loads(line, parse_constant=_refuse_constant)
+        body = json.loads(line, parse_constant=_refuse_constant, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise _Malformed(f"it is no JSON ({error})") from error
     if not isinstance(body, dict):
@@ -154,6 +163,12 @@ def _parse(line: bytes) -> dict[str, Any]:
 
 def _refuse_constant(word: str) -> None:
     raise ValueError(f"{word} is no JSON")
+
+
+def _finite(word: str) -> float:
+    if (number := float(word)) - number != 0:
+        raise ValueError(f"{word} is too large a number")
+    return number
 
 
 def _check_depth(value: Any) -> None:
@@ -266,6 +281,7 @@ def _decode_tuple(value: Any, place: str, item: Callable[[Any, str], Any]) -> tu
 
 
 def _decode_step(value: Any, place: str) -> Any:
-    if not isinstance(value, dict) or value.get("step") not in _STEPS:
+    word = value.get("step") if isinstance(value, dict) else None
+    if not isinstance(word, str) or word not in _STEPS:
         raise _Malformed(f"{place} is no step of a task: {value!r:.80}")
-    return _build(_STEPS[value["step"]], {key: part for key, part in value.items() if key != "step"})
+    return _build(_STEPS[word], {key: part for key, part in value.items() if key != "step"})
