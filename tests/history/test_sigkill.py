@@ -5,7 +5,6 @@ import random
 import signal
 import struct
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from resumption.history.history import Header
 from resumption.history.ndjson import Appender, read_history
 from resumption.history.workload import Workload
 
-ROUNDS, WRITERS, MOST = 150, 4, 16
+ROUNDS, WRITERS, MOST = 150, 4, 5
 HEADER = Header(probe="p", plane="x", path="graph", backend="sqlite", form="no-input", workload=Workload(()))
 TOLD = struct.Struct("=I")
 
@@ -26,36 +25,37 @@ class Writer:
     pid: int
     process: int
     pipe: int
+    allowed: int
 
 
 def event(process: int, place: int) -> TaskStart:
-    """A line of up to 20 kB: a kill inside its `write` is likely enough to tear it."""
-    length = random.Random(process * 1_000 + place).randrange(20_000)
-    return TaskStart(process=process, task=str(place), trail=f"{process}" * (length // len(str(process))))
+    """A line of up to 40 kB: a kill inside its `write` is likely enough to tear it."""
+    length = random.Random(process * 1_000 + place).randrange(40_000)
+    return TaskStart(process=process, task=str(place), trail="x" * length)
 
 
-def fork_writer(path: Path, process: int) -> Writer:
-    """Start a process that appends events, waits for its end, and says through its pipe which `append` returned."""
+def fork_writer(path: Path, process: int, allowed: int) -> Writer:
+    """Start a process that appends so many events, says through its pipe which `append` returned, and waits."""
     told, tell = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
             appender = Appender(path)
-            for place in range(MOST):
+            for place in range(allowed):
                 appender.append(event(process, place))
                 os.write(tell, TOLD.pack(place))
             signal.pause()
         finally:
             os._exit(1)
     os.close(tell)
-    return Writer(pid, process, told)
+    return Writer(pid, process, told, allowed)
 
 
 def kill(writer: Writer, luck: random.Random) -> int:
-    """Kill a writer at a random point after a few of its events; return how many it had said were appended."""
-    wanted = luck.randrange(3)
-    told = b"".join(os.read(writer.pipe, TOLD.size) for _ in range(wanted))
-    time.sleep(luck.uniform(0, 0.0005))  # to spread the kills over the next append, not to wait for anything
+    """Kill a writer around its last event; return how many events it had said were appended."""
+    told = b"".join(os.read(writer.pipe, TOLD.size) for _ in range(writer.allowed - 1))
+    for _ in range(luck.randrange(3_000)):
+        pass  # spreads the kills over the last append
     os.kill(writer.pid, signal.SIGKILL)
     _, status = os.waitpid(writer.pid, 0)
     assert os.WTERMSIG(status) == signal.SIGKILL
@@ -70,7 +70,7 @@ def test_no_appended_event_is_lost_to_a_sigkill(tmp_path: Path) -> None:
     for round_ in range(ROUNDS):
         path = tmp_path / f"{round_}.ndjson"
         Appender(path).append(HEADER)
-        writers = [fork_writer(path, process) for process in range(1, WRITERS + 1)]
+        writers = [fork_writer(path, process, luck.randint(1, MOST)) for process in range(1, WRITERS + 1)]
         told = {writer.process: kill(writer, luck) for writer in writers}
         history = read_history(path)
         for process, appended in told.items():
