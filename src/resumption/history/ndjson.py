@@ -269,3 +269,14 @@ def _decode_step(value: Any, place: str) -> Any:
     if not isinstance(value, dict) or value.get("step") not in _STEPS:
         raise _Malformed(f"{place} is no step of a task: {value!r:.80}")
     return _build(_STEPS[value["step"]], {key: part for key, part in value.items() if key != "step"})
+
+
+def encode_workload(workload: Workload) -> Any:
+    """Return a workload as JSON data."""
+    return _plain(workload)
+
+
+def decode_workload(data: Any) -> Workload:
+    """Return the workload that `encode_workload` made `data` of."""
+    workload: Workload = _build(Workload, data)
+    return workload
