@@ -139,7 +139,7 @@ class Trial:
     def successor(self, process: Process) -> Process:
         """The side that comes after `process`: a new one, or the same where state dies with its process."""
         if not self._lab.has(Capability.PROCESS_DEATH):
-            process.open()
+            process.reopen()
             return process
         process.close()
         return self.process()

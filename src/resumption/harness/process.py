@@ -61,20 +61,14 @@ class Process:
         self._launched = bench.launcher.launch(log)
 
     def open(self) -> None:
-        """Open the run, or open it again in the same process. Executes nothing."""
-        message = {
-            "do": "open",
-            "process": self.number,
-            "adapter": self._bench.adapter,
-            "backend": self._bench.backend,
-            "store": str(self._store),
-            "history": str(self._bench.history),
-            "oracle": self._bench.oracle,
-            "workload": encode_workload(self._bench.workload),
-            "fault": asdict(self.fault) if self.fault else None,
-        }
-        if self._ask(message) is None:
+        """Open the run, which executes nothing. Must come first, and once."""
+        if self._ask(self._opening("open")) is None:
             raise self._lost("died while it opened its run")
+
+    def reopen(self) -> None:
+        """Open the run again in the same process, as after its objects were dropped."""
+        if self._ask(self._numbered(self._opening("reopen"))) is None:
+            raise self._lost("died while it opened its run again")
 
     def start(self) -> Outcome | Died:
         """Start the run, with the input that every workload has: an empty trail."""
@@ -142,6 +136,19 @@ class Process:
             self._launched.channel.close()
             if self._reap() != 0:
                 raise self._lost("failed at its end")
+
+    def _opening(self, do: str) -> dict[str, Any]:
+        return {
+            "do": do,
+            "process": self.number,
+            "adapter": self._bench.adapter,
+            "backend": self._bench.backend,
+            "store": str(self._store),
+            "history": str(self._bench.history),
+            "oracle": self._bench.oracle,
+            "workload": encode_workload(self._bench.workload),
+            "fault": asdict(self.fault) if self.fault else None,
+        }
 
     def _delivery(self, value: str, target: str, intent: Intent, at: Address, delivery: str = "") -> dict[str, Any]:
         return {

@@ -6,6 +6,7 @@ Both launch a process that serves one socket, and reap it. A launcher is used by
 from __future__ import annotations
 
 import array
+import contextlib
 import json
 import os
 import signal
@@ -149,7 +150,9 @@ class Zygote:
         return self._exits.pop(pid)
 
     def close(self) -> None:
-        """End the zygote and all that it forked."""
+        """End the zygote and all that it forked. May be called while another thread waits for it, which then fails."""
+        with contextlib.suppress(OSError):
+            self._control.shutdown(socket.SHUT_RDWR)
         self._control.close()
         if self._process is not None:
             try:

@@ -280,3 +280,8 @@ def decode_workload(data: Any) -> Workload:
     """Return the workload that `encode_workload` made `data` of."""
     workload: Workload = _build(Workload, data)
     return workload
+
+
+def encode_history(history: History) -> bytes:
+    """Return a whole history as the bytes of its file, without the lines that were torn."""
+    return b"".join(encode(item) for item in (history.header, *history.events))

@@ -20,7 +20,18 @@ from resumption.history.events import (
     State,
 )
 from resumption.history.ndjson import Appender, decode_workload, jsonable
-from resumption.planes.interface import Address, Completed, Decision, Failed, Handle, Outcome, Parked, Run, Store
+from resumption.planes.interface import (
+    Address,
+    Completed,
+    Decision,
+    Failed,
+    Handle,
+    OpenRun,
+    Outcome,
+    Parked,
+    Run,
+    Store,
+)
 from resumption.worker import oracle
 from resumption.worker.channel import Channel
 from resumption.worker.faults import Fault, Mode
@@ -32,14 +43,12 @@ __all__ = ["serve", "serve_descriptor"]
 def serve(sock: socket.socket) -> None:
     """Serve the operations that arrive on `sock` until the other side closes it."""
     channel = Channel(sock)
-    worker: _Worker | None = None
+    message = channel.receive()
+    if message is None:
+        return
+    worker = _Worker(message)
+    channel.send({})
     while (message := channel.receive()) is not None:
-        if message["do"] == "open":
-            worker = _Worker(message)
-            channel.send({})
-            continue
-        if worker is None:
-            raise RuntimeError("a worker process was asked to serve before it was asked to open")
         if message.pop("hold", False):
             channel.send({"ready": True})
             if channel.receive() is None:
@@ -58,9 +67,12 @@ class _Worker:
             oracle.connect(message["oracle"]),
             Fault(fault["point"], Mode(fault["mode"]), fault["occurrence"]) if fault else None,
         )
+        self._run = self._open(message)
+
+    def _open(self, message: dict[str, Any]) -> Run:
         store = Store(message["backend"], Path(message["store"]))
-        open_run = importlib.import_module(message["adapter"]).open_run
-        self._run: Run = open_run(decode_workload(message["workload"]), store, self._instruments)
+        open_run: OpenRun = importlib.import_module(message["adapter"]).open_run
+        return open_run(decode_workload(message["workload"]), store, self._instruments)
 
     def serve(self, message: dict[str, Any]) -> dict[str, Any]:
         """Serve one operation and say how it ended."""
@@ -79,6 +91,10 @@ class _Worker:
             case "address":
                 address = self._run.address()
                 return {"checkpoint": address.checkpoint, "requests": dict(address.requests)}
+            case "reopen":
+                self._run.close()
+                self._run = self._open(message)
+                return {}
             case "close":
                 self._run.close()
                 return {}

@@ -16,7 +16,7 @@ __all__ = ["Probe", "probe"]
 class Probe:
     """One protocol, written once for every plane.
 
-    With an `operation`, it runs once for each of the plane's forms of it. A plane that lacks one of `needs` isn't probed.
+    With an `operation`, it runs once for each of a plane's forms of it. Planes that lack one of `needs` are passed by.
     """
 
     address: str
