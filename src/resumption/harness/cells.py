@@ -59,8 +59,8 @@ def history_name(job: Job, number: int) -> str:
 def cells_of(results: Iterable[Result], citations: Sequence[Citation]) -> tuple[Cell, ...]:
     """Judge and label what the jobs of one plane observed."""
     pieces = [piece for result in results for piece in _pieces(result, citations)]
-    pieces.sort(key=lambda piece: piece.key)
-    return tuple(_cell(list(group)) for _, group in groupby(pieces, key=lambda piece: piece.key))
+    pieces.sort(key=_key)
+    return tuple(_cell(list(group)) for _, group in groupby(pieces, key=_key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +74,13 @@ class _Piece:
     strict: Label
     citations: tuple[str, ...]
 
-    @property
-    def key(self) -> tuple[str, str, str, int, str, str, str]:
-        job = self.result.job
-        operation = job.form.operation.value if job.form else ""
-        form = job.form.name if job.form else ""
-        order = list(Property).index(self.property)
-        return job.spec.name, job.spec.path, job.backend.name, order, self.facet.value, operation, form
+
+def _key(piece: _Piece) -> tuple[str, str, str, int, str, str, str]:
+    job = piece.result.job
+    operation = job.form.operation.value if job.form else ""
+    form = job.form.name if job.form else ""
+    order = list(Property).index(piece.property)
+    return job.spec.name, job.spec.path, job.backend.name, order, piece.facet.value, operation, form
 
 
 def _pieces(result: Result, citations: Sequence[Citation]) -> list[_Piece]:

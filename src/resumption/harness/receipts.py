@@ -5,6 +5,7 @@ A receipt keeps the histories themselves, so that any verdict in it can be deriv
 
 from __future__ import annotations
 
+import builtins
 import hashlib
 import platform
 from collections.abc import Iterable
@@ -66,7 +67,7 @@ class Cell:
     accepted: str = ""
     """The reason for which a user accepted this cell, if one did."""
 
-    @property
+    @builtins.property  # the field `property` hides the builtin here
     def identity(self) -> str:
         """The name by which `--accept` and baselines know the cell: everything but the version."""
         place = f"{self.plane}/{self.path}/{self.backend}/{self.property}"

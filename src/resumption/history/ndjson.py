@@ -284,4 +284,4 @@ def decode_workload(data: Any) -> Workload:
 
 def encode_history(history: History) -> bytes:
     """Return a whole history as the bytes of its file, without the lines that were torn."""
-    return b"".join(encode(item) for item in (history.header, *history.events))
+    return encode(history.header) + b"".join(encode(event) for event in history.events)
