@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from resumption.history.events import (
+    Consume,
     Deliver,
     EffectBegin,
     EffectEnd,
@@ -15,8 +16,14 @@ from resumption.history.events import (
     Inspect,
     Json,
     Oracle,
+    Park,
+    Raise,
     Recover,
+    Return,
     Start,
+    State,
+    TaskEnd,
+    TaskStart,
 )
 from resumption.history.workload import Workload
 
@@ -83,10 +90,13 @@ class History:
         return (event for event in self.events if isinstance(event, Operation))
 
     def ended(self, operation: Operation) -> int:
-        """Number of the event by which an operation was over: the last one it recorded, or its process's exit."""
-        own = [e.number for e in self.events if e.operation == operation.operation]
-        deaths = [e.number for e in self.of(Exit) if e.who == operation.process and e.signal]
-        return max([*own, *deaths])
+        """Number of the event by which an operation was over: the last one it recorded or, unanswered, the exit."""
+        own = [e for e in self.events if e.operation == operation.operation]
+        last = max((e.number for e in own), default=operation.number)
+        if any(isinstance(e, Park | Return | Raise | State) for e in own):
+            return last
+        exits = [e.number for e in self.of(Exit) if e.who == operation.process and e.number > last]
+        return min(exits, default=last)
 
     def fires(self) -> tuple[Fire, ...]:
         """The effects that fired, in the order in which they began. Empty if the oracle was never read."""
@@ -113,8 +123,9 @@ class History:
     def problems(self) -> tuple[str, ...]:
         """Why this history can't be judged; empty when it can.
 
-        A history is whole when the oracle was read, every process was reaped, and the oracle's rows agree with what the
-        processes recorded: a completed call has its row, a row has its call, and each process's own tally matches.
+        A history is whole when the oracle was read after all effects, every process was reaped, the oracle's rows agree
+        with what the processes recorded (a completed call has its row, a row has its call, and each process's own tally
+        matches), and the processes ran the program that the header names.
         """
         if not self.events:
             return ("the history is empty",)
@@ -123,12 +134,31 @@ class History:
             return ("the history is truncated: it ends before the effect record was read",)
         alive = {event.process for event in self.events if event.process} - {e.who for e in self.of(Exit)}
         found = [f"process {process} was never reaped" for process in sorted(alive)]
-        return tuple(found + self._oracle_disagreements(oracles[-1]))
+        return tuple(found + self._oracle_disagreements(oracles[-1]) + self._strangers())
+
+    def _strangers(self) -> list[str]:
+        """What was run that the program doesn't have: such a history is of another program."""
+        known = set()
+        for task in self.workload.tasks:
+            known.add(f"task `{task.name}`")
+            known.update(f"effect `{effect.name}` in task `{task.name}`" for effect in task.effects)
+            known.update(f"interrupt `{interrupt.name}` in task `{task.name}`" for interrupt in task.interrupts)
+        found = []
+        for event in self.events:
+            ran = _ran(event)
+            if ran and ran not in known:
+                found.append(f"the program has no {ran}, which ran at #{event.number}")
+        return found
 
     def _oracle_disagreements(self, oracle: Oracle) -> list[str]:
         begun = {begin.call: begin for begin in self.of(EffectBegin)}
         fired = set(oracle.fired)
         found = [f"the effect record has call {call}, which nobody began" for call in sorted(fired - set(begun))]
+        found += [
+            f"effect `{begin.effect}` began at #{begin.number}, after the effect record was read"
+            for begin in begun.values()
+            if begin.number > oracle.number
+        ]
         if len(fired) != len(oracle.fired):
             found.append("the effect record holds one call twice")
         tally: dict[int, int] = {}
@@ -141,3 +171,15 @@ class History:
                     f"process {end.process} counted {end.count} effects at #{end.number}, not {tally[end.process]}"
                 )
         return found
+
+
+def _ran(event: Event) -> str:
+    """What of the program an event says was run; empty if nothing."""
+    match event:
+        case TaskStart() | TaskEnd():
+            return f"task `{event.task}`"
+        case EffectBegin():
+            return f"effect `{event.effect}` in task `{event.task}`"
+        case Consume():
+            return f"interrupt `{event.interrupt}` in task `{event.task}`"
+    return ""

@@ -1,0 +1,120 @@
+"""Where things are in the program: the order of its steps, and which step a fired effect is.
+
+Two fires are one effect fired twice if they are the same *effect step*: same task, same effect, same ordinal of that
+effect within one execution of the task. Values don't identify an effect, since a wrong decision changes the value.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from resumption.history.events import EffectBegin, Json, TaskStart
+from resumption.history.history import Fire, History
+from resumption.history.workload import Effect, Task, Workload
+
+__all__ = [
+    "EffectStep",
+    "Firing",
+    "Position",
+    "after_everything",
+    "firings",
+    "interrupt_position",
+    "is_complete",
+    "is_valid",
+    "missing_tasks",
+    "task_end",
+    "task_start",
+]
+
+Position = tuple[int, int]
+"""Place in the program: index of the task, then index of the step in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EffectStep:
+    """One effect step of the program."""
+
+    task: str
+    effect: str
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Firing:
+    """An effect that fired, and the step of the program that it was."""
+
+    fire: Fire
+    step: EffectStep
+
+
+def firings(history: History) -> tuple[Firing, ...]:
+    """Every effect that fired, in the order in which they began.
+
+    The ordinal is counted from the task's latest start within the operation. A task that fires one effect more often
+    than its program says is taken to repeat the last such step.
+    """
+    fired = {fire.call: fire for fire in history.fires()}
+    begun: defaultdict[tuple[int, int, str], list[str]] = defaultdict(list)
+    found = []
+    for event in history.events:
+        if isinstance(event, TaskStart):
+            begun[event.process, event.operation, event.task].clear()
+        elif isinstance(event, EffectBegin):
+            earlier = begun[event.process, event.operation, event.task]
+            if event.call in fired:
+                step = _effect_step(history.workload, event, ordinal=earlier.count(event.effect))
+                found.append(Firing(fired[event.call], step))
+            earlier.append(event.effect)
+    return tuple(found)
+
+
+def _effect_step(workload: Workload, begin: EffectBegin, *, ordinal: int) -> EffectStep:
+    steps = workload.task(begin.task).steps
+    places = [place for place, step in enumerate(steps) if step == Effect(begin.effect)]
+    place = places[min(ordinal, len(places) - 1)]
+    return EffectStep(begin.task, begin.effect, (workload.index(begin.task), place))
+
+
+def task_start(workload: Workload, task: str) -> Position:
+    """The place before the first step of a task."""
+    return workload.index(task), -1
+
+
+def task_end(workload: Workload, task: str) -> Position:
+    """The place behind the last step of a task."""
+    return workload.index(task), len(workload.task(task).steps)
+
+
+def after_everything(workload: Workload) -> Position:
+    """The place behind the last task."""
+    return len(workload.tasks), 0
+
+
+def interrupt_position(workload: Workload, name: str) -> Position | None:
+    """The place of an interrupt; None if the program has no such interrupt, as a stray's address may have none."""
+    for index, task in enumerate(workload.tasks):
+        for place, step in enumerate(task.steps):
+            if step in task.interrupts and step.name == name:
+                return index, place
+    return None
+
+
+def is_valid(trail: Json) -> bool:
+    """Whether a state satisfies the schema of every workload: its trail is a list of strings."""
+    return isinstance(trail, list) and all(isinstance(entry, str) for entry in trail)
+
+
+def missing_tasks(workload: Workload, trail: Json) -> tuple[str, ...]:
+    """The tasks whose mark the trail lacks."""
+    entries = trail if isinstance(trail, list) else []
+    return tuple(task.name for task in workload.tasks if not any(_is_mark(entry, task) for entry in entries))
+
+
+def is_complete(workload: Workload, trail: Json) -> bool:
+    """Whether every task of the program left its mark on the trail."""
+    return not missing_tasks(workload, trail)
+
+
+def _is_mark(entry: Json, task: Task) -> bool:
+    return isinstance(entry, str) and (entry == task.name or entry.startswith(f"{task.name}="))

@@ -1,0 +1,49 @@
+"""RI: inspection changes no durable state and fires nothing.
+
+No task runs, no effect fires and nothing is stored while the state is inspected, and looking twice shows the same.
+"""
+
+from __future__ import annotations
+
+from resumption.contract.judges.operations import outcome, same
+from resumption.contract.judges.stories import finding, judgement
+from resumption.contract.properties import Property
+from resumption.contract.verdicts import Finding, Judgement
+from resumption.history.events import EffectBegin, Event, Inspect, Persist, Phase, State, TaskStart
+from resumption.history.history import History
+
+__all__ = ["judge_read_inertness"]
+
+
+def judge_read_inertness(history: History) -> tuple[Judgement, ...]:
+    """Judge RI."""
+    findings: list[Finding] = []
+    witnesses: list[int] = []
+    previous: dict[str, State] = {}
+    for operation in history.operations():
+        if not isinstance(operation, Inspect):
+            previous.pop(operation.branch, None)
+            continue
+        act = next((event for event in history.during(operation.operation, Event) if _changes(event)), None)
+        if act:
+            findings.append(finding(history, "inspecting the state was not inert", operation, act))
+        state = outcome(history, operation)
+        if not isinstance(state, State):
+            continue
+        witnesses += [operation.number, state.number]
+        before = previous.get(operation.branch)
+        if before and not _shows_the_same(before, state):
+            findings.append(finding(history, "looking twice showed two states", before, operation, state))
+        previous[operation.branch] = state
+    otherwise = "nobody inspected the state"
+    return (judgement(Property.READ_INERTNESS, findings, witnesses, otherwise=otherwise),)
+
+
+def _changes(event: Event) -> bool:
+    if isinstance(event, Persist):
+        return event.phase is Phase.END
+    return isinstance(event, TaskStart | EffectBegin)
+
+
+def _shows_the_same(left: State, right: State) -> bool:
+    return same(left.trail, right.trail) and left.pending == right.pending and left.finished == right.finished

@@ -1,0 +1,73 @@
+"""RD: two recoveries of identical durable logs take identical decisions to skip or to execute each task.
+
+The harness copies the store of a crashed run byte for byte, and recovers each copy on a branch of its own (`copy1`,
+`copy2`). The tasks that each recovery started, the effects that it fired, and how it ended must agree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from resumption.contract.judges.branches import Branch, branches, is_copy
+from resumption.contract.judges.operations import outcome
+from resumption.contract.judges.stories import finding, judgement
+from resumption.contract.properties import Property
+from resumption.contract.verdicts import Finding, Judgement
+from resumption.history.events import EffectBegin, Event, Exit, Recover, TaskStart
+from resumption.history.history import History
+
+__all__ = ["judge_recovery_determinism"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Recovery:
+    """One recovery that came to its end: where, and what it did, in order."""
+
+    branch: str
+    asked: Recover
+    acts: tuple[str, ...]
+    told: tuple[int, ...]
+
+
+def judge_recovery_determinism(history: History) -> tuple[Judgement, ...]:
+    """Judge RD."""
+    found = [
+        recovery for branch in branches(history) if is_copy(branch.name) and (recovery := _recovery(history, branch))
+    ]
+    findings: list[Finding] = []
+    witnesses: list[int] = []
+    for other in found[1:]:
+        first = found[0]
+        witnesses += [first.asked.number, other.asked.number]
+        if other.acts != first.acts:
+            summary = (
+                f"recoveries of identical logs differ: {first.branch} {', '.join(first.acts)}, "
+                f"and {other.branch} {', '.join(other.acts)}"
+            )
+            findings.append(finding(history, summary, *first.told, *other.told))
+    otherwise = "fewer than two copies of one log were recovered to an end"
+    return (judgement(Property.RECOVERY_DETERMINISM, findings, witnesses, otherwise=otherwise),)
+
+
+def _recovery(history: History, branch: Branch) -> _Recovery | None:
+    """The first recovery of a copy; None if there was none, or if it died."""
+    asked = next((resume for resume in branch.resumes() if isinstance(resume, Recover)), None)
+    end = outcome(history, asked) if asked else None
+    if asked is None or end is None or isinstance(end, Exit):
+        return None
+    fired = {firing.fire.begin for firing in branch.firings}
+    steps = [
+        event
+        for event in history.events
+        if event.operation == asked.operation
+        and (isinstance(event, TaskStart) or (isinstance(event, EffectBegin) and event.number in fired))
+    ]
+    acts = (*(_act(event) for event in steps), f"ended in a {end.kind}")
+    told = (asked.number, *(event.number for event in steps), end.number)
+    return _Recovery(branch.name, asked, acts, told)
+
+
+def _act(event: Event) -> str:
+    if isinstance(event, EffectBegin):
+        return f"fired `{event.effect}`"
+    return f"started `{event.task}`" if isinstance(event, TaskStart) else event.kind
