@@ -78,10 +78,10 @@ class GraphRun:
         return Snapshot(state.values.get("trail"), _pending(state.interrupts), started and not state.next)
 
     def address(self) -> Address:
-        """Return the id of the thread's head checkpoint, and those of its pending interrupts."""
+        """Return the config of the thread's head checkpoint, and the ids of its pending interrupts."""
         state = self._state()
         requests = {pending.name: pending.identity for pending in _pending(state.interrupts)}
-        return Address(state.config["configurable"].get("checkpoint_id"), requests)
+        return Address(state.config["configurable"], requests)
 
     def close(self) -> None:
         """Close the database file; an in-memory saver stays for the next run of this process."""
@@ -97,6 +97,7 @@ class GraphRun:
             "direct": lambda decision: self._invoke(Command(resume=decision.value), decision.address.checkpoint),
             "two-call": self._copy_and_deliver,
             "replay": self._replay_and_deliver,
+            "update-state": self._update_and_deliver,
         }
 
     def _ways_to_recover(self) -> dict[str, Callable[[], Outcome]]:
@@ -116,6 +117,11 @@ class GraphRun:
         self._invoke(None, decision.address.checkpoint)
         return self._invoke(Command(resume=decision.value))
 
+    def _update_and_deliver(self, decision: Decision) -> Outcome:
+        fork = self._graph.update_state(self._config(decision.address.checkpoint), {"trail": []})
+        self._invoke(None, fork["configurable"])
+        return self._invoke(Command(resume=decision.value), fork["configurable"])
+
     def _invoke(self, value: Any, checkpoint: Json = None) -> Outcome:
         result = self._graph.invoke(value, self._config(checkpoint), durability="sync")
         return _outcome(result)
@@ -124,10 +130,7 @@ class GraphRun:
         return self._graph.get_state(self._config())
 
     def _config(self, checkpoint: Json = None) -> RunnableConfig:
-        configurable = {"thread_id": self._thread}
-        if checkpoint is not None:
-            configurable["checkpoint_id"] = checkpoint
-        return {"configurable": configurable}
+        return {"configurable": checkpoint or {"thread_id": self._thread}}
 
 
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> GraphRun:

@@ -45,7 +45,7 @@ _FORMS = (
         "checkpoint",
         Operation.RECOVER,
         "invoke(None) with the checkpoint id of the thread's head.",
-        statement="recover-checkpoint",
+        statement="run-at-checkpoint",
     ),
     Form(
         "command-checkpoint",
@@ -56,6 +56,7 @@ _FORMS = (
         "direct",
         Operation.FORK,
         "invoke(Command(resume=value)) with the checkpoint id at which the interrupt was pending.",
+        statement="run-at-checkpoint",
     ),
     Form(
         "two-call",
@@ -66,6 +67,13 @@ _FORMS = (
         "replay",
         Operation.FORK,
         "invoke(None) with the checkpoint id, which asks again, then invoke(Command(resume=value)) at the new head.",
+        statement="fork-by-replay",
+    ),
+    Form(
+        "update-state",
+        Operation.FORK,
+        "update_state(checkpoint, nothing new); at its result invoke(None), which asks again, then invoke(Command(…)).",
+        statement="fork-by-update",
     ),
 )
 
@@ -75,7 +83,13 @@ GRAPH = PlaneSpec(
     requires=("langgraph-checkpoint", "langgraph-checkpoint-sqlite", "langchain-core", "pydantic"),
     path="graph",
     adapter="resumption.planes.langgraph.graph",
-    preload=("langgraph.graph", "langgraph.checkpoint.memory", "langgraph.checkpoint.sqlite"),
+    preload=(
+        "langgraph.graph",
+        "langgraph.checkpoint.memory",
+        "langgraph.checkpoint.sqlite",
+        "langchain_core.tracers.run_collector",  # these two LangGraph imports no earlier than in its first run
+        "langchain_core.tracers.stdout",
+    ),
     backends=_BACKENDS,
     forms=_FORMS,
     # A checkpoint id is an address, which a retry may carry as well as a fork; nothing else in the call says which.
