@@ -77,9 +77,9 @@ def binding(*, named: bool, known: bool, pending: int) -> Binding:
         return Binding.UNKNOWN
     if pending <= 0:
         return Binding.NOTHING_PENDING
-    if pending == 1:
-        return Binding.SOLE
-    return Binding.AMBIGUOUS
+    if pending >= 2:
+        return Binding.AMBIGUOUS
+    return Binding.SOLE
 
 
 class Claim(StrEnum):
