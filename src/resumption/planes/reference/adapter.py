@@ -52,7 +52,7 @@ class ReferenceRun:
     rules: Rules
 
     def start(self, value: Json) -> Handle:
-        """Start the run with an input: a list is the first content of the trail."""
+        """Start the run with an input; its `trail` is the first content of the trail."""
         return Call(partial(self._start, value))
 
     def deliver(self, decision: Decision) -> Handle:
@@ -69,7 +69,7 @@ class ReferenceRun:
 
     def inspect(self) -> Snapshot:
         """Read trail, pending interrupts, and whether the run is finished, of the attempt acted upon last."""
-        self.rules.inspects(self.workload, self.instruments)
+        self.rules.inspects(self.store.location, self.instruments)
         with read_log(self.store.location, self.store.thread) as log:
             if log is None or log.head() is None:
                 return Snapshot([], (), False)
@@ -110,7 +110,7 @@ class ReferenceRun:
             try:
                 arrival = arrive(self._current(log), decision)
             except Refused as error:
-                return self._refused(log, decision, None, error)
+                return self._refused(log, decision, error, raced=_executing(log))
             for patience in (0.0, PATIENCE_SECONDS):
                 with self._leased(log, patience) as fence:
                     outcome = self._served(log, decision, arrival, fence)
@@ -124,7 +124,8 @@ class ReferenceRun:
             with log.deciding():
                 served = accept(self._current(log), arrival, decision, self.instruments, leased=fence is not None)
         except Refused as error:
-            return self._refused(log, decision, arrival, error)
+            raced = arrival.pending or (fence is None and _executing(log))
+            return self._refused(log, decision, error, raced=raced)
         match served:
             case Answered(outcome):
                 return outcome
@@ -136,16 +137,9 @@ class ReferenceRun:
             case None:
                 return None
 
-    def _refused(self, log: Log, decision: Decision, arrival: Arrival | None, error: Refused) -> Outcome:
-        self.rules.refuse(
-            Refusal(
-                error=error,
-                decision=decision,
-                gate=None if arrival is None else arrival.task,
-                raced=arrival is not None and arrival.pending,
-                instruments=self.instruments,
-            )
-        )
+    def _refused(self, log: Log, decision: Decision, error: Refused, *, raced: bool) -> Outcome:
+        gate = Program(self.workload).gate(decision.target)
+        self.rules.refuse(Refusal(error=error, decision=decision, gate=gate, raced=raced, instruments=self.instruments))
         return self._current(log).outcome()
 
     @contextmanager
@@ -179,3 +173,9 @@ class ReferenceRun:
         if head is None:
             raise Refused(RunRefusal.NOT_STARTED, self.store.thread)
         return self._sight(log, head.attempt)
+
+
+def _executing(log: Log) -> bool:
+    """Whether an executor is on record for the thread."""
+    head = log.head()
+    return head is not None and head.holder is not None

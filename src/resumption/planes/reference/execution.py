@@ -85,7 +85,7 @@ class Execution:
             )
             if outcome is Commit.STORED:
                 with self.instruments.persist(kind, covers):
-                    log.add(kind, Row(self.sight.attempt, place, name, self.sight.rules.stored(value)))
+                    log.add(kind, Row(self.sight.attempt, place, name, value))
                     log.commit()
             elif outcome is not Commit.ALREADY_DURABLE:
                 raise Refused(outcome, task.name)

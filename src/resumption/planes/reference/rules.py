@@ -14,7 +14,6 @@ from typing import Protocol
 from resumption.decide.commit import Commit, commit
 from resumption.decide.recover import Recovery, recover
 from resumption.decide.view import View, view
-from resumption.history.events import Json
 from resumption.history.workload import Task, Workload
 from resumption.planes.interface import Decision, Instruments
 from resumption.planes.reference.refusals import Refused
@@ -56,9 +55,9 @@ class Refusal:
     error: Refused
     decision: Decision
     gate: Task | None
-    """The task whose interrupt it was for; None where the delivery names no interrupt of this run."""
+    """The task whose interrupt it was meant for; None if the program has no such interrupt."""
     raced: bool
-    """Whether the interrupt was pending when the delivery arrived, so that it lost to another one."""
+    """Whether it arrived while the interrupt was pending or another delivery was being executed: it lost a race."""
     instruments: Instruments
 
 
@@ -70,11 +69,7 @@ def _forget_nothing(workload: Workload, location: Path) -> frozenset[str]:
     return frozenset()
 
 
-def _as_written(write: Json) -> Json:
-    return write
-
-
-def _only_reads(workload: Workload, instruments: Instruments) -> None:
+def _only_read(location: Path, instruments: Instruments) -> None:
     pass
 
 
@@ -96,9 +91,7 @@ class Rules:
     """Whether a crashed run goes on when it is asked to."""
     compares_topology: bool = True
     """Whether a run refuses to go on with another program than its own."""
-    stored: Callable[[Json], Json] = _as_written
-    """What becomes of a write on its way to the store."""
-    inspects: Callable[[Workload, Instruments], None] = _only_reads
+    inspects: Callable[[Path, Instruments], None] = _only_read
     """What an inspection does besides reading."""
 
 

@@ -71,9 +71,10 @@ class Sight:
         return sum(self.decision(place, name) is not None for name, place in places.items())
 
     def trail(self, tasks: tuple[Task, ...]) -> Json:
-        """The state: the input, and what `tasks` wrote to it."""
+        """The state: the trail of the input, and what `tasks` wrote to it."""
         head = self.log.head()
-        trail = list(head.input) if head is not None and isinstance(head.input, list) else []
+        given = head.input.get("trail") if head is not None and isinstance(head.input, dict) else None
+        trail = list(given) if isinstance(given, list) else []
         for task in tasks:
             record = self.record(task)
             if record is not None:
