@@ -87,15 +87,16 @@ def _pieces(result: Result, citations: Sequence[Citation]) -> list[_Piece]:
     job = result.job
     reason = job.reason_against
     if reason:
-        return [_unmeasured(result, property_, Label.NOT_APPLICABLE, reason) for property_ in job.probe.decides]
+        return _unmeasured(result, Measured.UNEXERCISED, Label.NOT_APPLICABLE, reason)
     if result.problem:
-        return [_unmeasured(result, property_, Label.INCONCLUSIVE, result.problem) for property_ in job.probe.decides]
+        return _unmeasured(result, Measured.UNDETERMINED, Label.INCONCLUSIVE, result.problem)
     return [piece for property_ in job.probe.decides for piece in _judged(result, property_, citations)]
 
 
-def _unmeasured(result: Result, property_: Property, label: Label, reason: str) -> _Piece:
-    part = Part(probe=result.job.probe.address, trials=0, measured=Measured.UNDETERMINED, label=label, reason=reason)
-    return _Piece(result, property_, Facet.CELL, part, label, ())
+def _unmeasured(result: Result, measured: Measured, label: Label, reason: str) -> list[_Piece]:
+    probe = result.job.probe
+    part = Part(probe=probe.address, trials=0, measured=measured, label=label, reason=reason)
+    return [_Piece(result, property_, Facet.CELL, part, label, ()) for property_ in probe.decides]
 
 
 def _judged(result: Result, property_: Property, citations: Sequence[Citation]) -> Iterable[_Piece]:
@@ -164,7 +165,6 @@ def _race(history: History) -> tuple[int, int]:
 def _cell(pieces: Sequence[_Piece]) -> Cell:
     first = pieces[0]
     job = first.result.job
-    forms = job.spec.forms_of(job.form.operation) if job.form else ()
     return Cell(
         plane=job.spec.name,
         version=first.result.version,
@@ -174,7 +174,7 @@ def _cell(pieces: Sequence[_Piece]) -> Cell:
         facet=first.facet,
         operation=job.form.operation if job.form else None,
         form=job.form.name if job.form else "",
-        primary=job.form is None or job.form == forms[0],
+        primary=job.form is None or job.form == job.spec.forms_of(job.form.operation)[0],
         measured=merge_measured(piece.part.measured for piece in pieces),
         label=merge(piece.part.label for piece in pieces),
         strict=merge(piece.strict for piece in pieces),

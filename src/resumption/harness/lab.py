@@ -58,6 +58,11 @@ class Lab:
         """Whether the plane has `capability` on this backend."""
         return not self.spec.reason_against(self.backend, capability)
 
+    @property
+    def form_is_primary(self) -> bool:
+        """Whether the resume form under test is the primary one of its operation."""
+        return self.form is None or self.form == self.spec.forms_of(self.form.operation)[0]
+
     def form_for(self, operation: Operation) -> str:
         """The form to use for an operation: the one under test if it is of that operation, else the primary one."""
         if self.form is not None and self.form.operation is operation:

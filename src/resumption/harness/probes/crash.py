@@ -25,6 +25,11 @@ def _crash_and_recover(trial: Trial, fault: Fault) -> None:
         trial.complete(second, second.recover())
 
 
+def _settles(fault: Fault) -> bool:
+    """Whether something that can't be undone has just happened at the point: an effect, or a durable write."""
+    return fault.point.startswith(("effect:", "persist:")) and fault.point.endswith(":after")
+
+
 @probe(
     "crash/every-point",
     expectation="each effect fires once on the branch, and the run ends with every task done",
@@ -35,10 +40,12 @@ def _crash_and_recover(trial: Trial, fault: Fault) -> None:
 )
 def every_point(lab: Lab) -> None:
     """Kill the process at every point that the fault-free run passes, recover in a new process, answer what is
-    pending, and let the run end."""
+    pending, and let the run end. Forms of recovery other than the primary one are tried behind each effect and each
+    storage operation."""
     for fault in lab.kill_points(SEQUENCE):
-        with lab.trial(SEQUENCE) as trial:
-            _crash_and_recover(trial, fault)
+        if lab.form_is_primary or _settles(fault):
+            with lab.trial(SEQUENCE) as trial:
+                _crash_and_recover(trial, fault)
 
 
 @probe(
@@ -52,7 +59,7 @@ def every_point(lab: Lab) -> None:
 def exception(lab: Lab) -> None:
     """Raise in the program after each of its effects and at the start of each of its tasks, and recover."""
     for fault in lab.kill_points(SEQUENCE):
-        if fault.point.startswith("task:") or (fault.point.startswith("effect:") and fault.point.endswith(":after")):
+        if fault.point.startswith(("task:", "effect:")) and not fault.point.endswith(":before"):
             with lab.trial(SEQUENCE) as trial:
                 _crash_and_recover(trial, Fault(fault.point, Mode.RAISE, fault.occurrence))
 
