@@ -12,7 +12,12 @@ from resumption.worker.faults import Fault, Mode
 
 __all__ = ["PROBES"]
 
-_CRASH_PROPERTIES = (Property.EFFECT_EXACTLY_ONCE, Property.PREFIX_CONTINUATION, Property.LIVENESS)
+_CRASH_PROPERTIES = (
+    Property.EFFECT_EXACTLY_ONCE,
+    Property.PREFIX_CONTINUATION,
+    Property.CONSUME_ONCE_EFFECTS,
+    Property.LIVENESS,
+)
 
 
 def _crash_and_recover(trial: Trial, fault: Fault) -> None:
