@@ -285,3 +285,19 @@ def _decode_step(value: Any, place: str) -> Any:
     if not isinstance(word, str) or word not in _STEPS:
         raise _Malformed(f"{place} is no step of a task: {value!r:.80}")
     return _build(_STEPS[word], {key: part for key, part in value.items() if key != "step"})
+
+
+def encode_workload(workload: Workload) -> Any:
+    """Return a workload as JSON data."""
+    return _plain(workload)
+
+
+def decode_workload(data: Any) -> Workload:
+    """Return the workload that `encode_workload` made `data` of."""
+    workload: Workload = _build(Workload, data)
+    return workload
+
+
+def encode_history(history: History) -> bytes:
+    """Return a whole history as the bytes of its file, without the lines that were torn."""
+    return encode(history.header) + b"".join(encode(event) for event in history.events)

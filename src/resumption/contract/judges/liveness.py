@@ -2,10 +2,13 @@
 
 Each branch is looked at: completion is a return with the mark of every task on the trail. A branch on which nobody
 tried to go on after its last crash, error or park shows nothing. Strays are no attempt to go on. A program that hands
-over an invalid write can't be completed by a plane that refuses such writes, so it shows nothing either.
+over an invalid write can't be completed by a plane that refuses such writes, so it shows nothing either. Nor does a
+run that died before anything of it was durable and before any task began: there is no run yet to be resumed.
 """
 
 from __future__ import annotations
+
+import math
 
 from resumption.contract.judges.branches import Branch, branches
 from resumption.contract.judges.operations import intent_of, outcome
@@ -13,7 +16,20 @@ from resumption.contract.judges.program import is_complete, missing_tasks
 from resumption.contract.judges.stories import finding, judgement
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Finding, Judgement
-from resumption.history.events import Deliver, Event, Exit, Intent, Park, Raise, Recover, Return, Start
+from resumption.history.events import (
+    Deliver,
+    Event,
+    Exit,
+    Intent,
+    Park,
+    Persist,
+    Phase,
+    Raise,
+    Recover,
+    Return,
+    Start,
+    TaskStart,
+)
 from resumption.history.history import History
 
 __all__ = ["judge_liveness"]
@@ -46,7 +62,14 @@ def _halt(history: History, branch: Branch) -> Event | None:
     parks = list(branch.of(Park))
     ends = [outcome(history, e) for e in branch.events if isinstance(e, Start | Deliver | Recover)]
     halts = [*parks, *(end for end in ends if isinstance(end, Raise | Exit))]
-    return min(halts, key=lambda halt: halt.number, default=None)
+    begun = _begun(branch)
+    return min((halt for halt in halts if halt.number > begun), key=lambda halt: halt.number, default=None)
+
+
+def _begun(branch: Branch) -> float:
+    """Number of the event with which there was a run: its first durable write, or its first task."""
+    durable = (persist.number for persist in branch.of(Persist) if persist.phase is Phase.END)
+    return min([*durable, *(start.number for start in branch.of(TaskStart))], default=math.inf)
 
 
 def _completes(history: History, end: Event | None) -> bool:

@@ -1,0 +1,11 @@
+"""Every probe of the suite, by address."""
+
+from __future__ import annotations
+
+from resumption.harness.probes import consume, crash, fork, interrupt, validity
+from resumption.harness.probes.probe import Probe
+
+__all__ = ["PROBES", "Probe"]
+
+PROBES: tuple[Probe, ...] = (*crash.PROBES, *interrupt.PROBES, *fork.PROBES, *validity.PROBES, *consume.PROBES)
+"""The suite, in the order in which it is listed."""

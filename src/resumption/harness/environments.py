@@ -1,0 +1,59 @@
+"""Where a framework lives: the interpreter in whose environment its worker processes run."""
+
+from __future__ import annotations
+
+import os
+import queue
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from resumption.harness.zygote import Launcher, Spawner, Zygote, can_fork
+from resumption.planes.interface import PlaneSpec
+
+__all__ = ["Environment"]
+
+_SPAWN = "RESUMPTION_SPAWN"
+
+
+class Environment:
+    """The installed environment, with one launcher for each job that may run at once.
+
+    The framework is imported once, by the first zygote; the others are forks of it.
+    """
+
+    def __init__(self, spec: PlaneSpec, workspace: Path, jobs: int) -> None:
+        self._exit = ExitStack()
+        self._idle: queue.SimpleQueue[Launcher] = queue.SimpleQueue()
+        preload = [*spec.preload, spec.adapter]
+        variables = {**spec.environment, "PYTHONHASHSEED": "0"}
+        python = Path(sys.executable)
+        # Even where every process is spawned, a zygote first tells whether the framework can be imported, and its pins.
+        first = Zygote.start(python, preload, variables, workspace)
+        self._exit.callback(first.close)
+        self.pins = first.pins()
+        if can_fork() and not os.environ.get(_SPAWN):
+            self._idle.put(first)
+            for _ in range(jobs - 1):
+                clone = first.clone()
+                self._exit.callback(clone.close)
+                self._idle.put(clone)
+        else:
+            for _ in range(jobs):
+                spawner = Spawner(python, variables, workspace)
+                self._exit.callback(spawner.close)
+                self._idle.put(spawner)
+
+    @contextmanager
+    def launcher(self) -> Iterator[Launcher]:
+        """Borrow a launcher for one job."""
+        launcher = self._idle.get()
+        try:
+            yield launcher
+        finally:
+            self._idle.put(launcher)
+
+    def close(self) -> None:
+        """End every process of the environment."""
+        self._exit.close()

@@ -1,0 +1,222 @@
+"""What a probe works with: a lab makes trials, a trial runs one protocol in real processes, and keeps its history.
+
+A probe only does things here; nothing in this module judges. Every process that a trial started is dead and reaped, and
+the oracle is read, before the trial's history can be looked at.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from resumption.errors import WorkerLost
+from resumption.harness.kill_points import kill_points
+from resumption.harness.process import Bench, Died, Process
+from resumption.harness.zygote import Launcher
+from resumption.history.events import Crash, Exit, Oracle
+from resumption.history.history import Header, History
+from resumption.history.ndjson import Appender, read_history
+from resumption.history.workload import Workload
+from resumption.planes.interface import Backend, Capability, Form, Operation, Outcome, Parked, PlaneSpec
+from resumption.worker import oracle
+from resumption.worker.faults import Fault
+
+__all__ = ["Lab", "Observation", "Trial"]
+
+_ROUNDS = 8  # decisions that `complete` gives before it says that a run makes no progress
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """The history of one trial, and what kept it from being the protocol that was meant, if anything did."""
+
+    history: History
+    problem: str = ""
+
+
+class Lab:
+    """One plane, one backend, one resume form, and a folder of its own."""
+
+    def __init__(
+        self, probe: str, spec: PlaneSpec, backend: Backend, form: Form | None, launcher: Launcher, folder: Path
+    ) -> None:
+        self.spec = spec
+        self.backend = backend
+        self.form = form
+        self.observations: list[Observation] = []
+        self._probe = probe
+        self._launcher = launcher
+        self._folder = folder
+        self._trials = 0
+
+    def has(self, capability: Capability) -> bool:
+        """Whether the plane has `capability` on this backend."""
+        return not self.spec.reason_against(self.backend, capability)
+
+    @property
+    def form_is_primary(self) -> bool:
+        """Whether the resume form under test is the primary one of its operation."""
+        return self.form is None or self.form == self.spec.forms_of(self.form.operation)[0]
+
+    def form_for(self, operation: Operation) -> str:
+        """The form to use for an operation: the one under test if it is of that operation, else the primary one."""
+        if self.form is not None and self.form.operation is operation:
+            return self.form.name
+        forms = self.spec.forms_of(operation)
+        return forms[0].name if forms else ""
+
+    @contextmanager
+    def trial(self, workload: Workload, *, effect_service: bool = False) -> Iterator[Trial]:
+        """Run one protocol. Its history is among `observations` once the block has ended without an error."""
+        self._trials += 1
+        trial = Trial(
+            self, workload, self._folder / f"trial-{self._trials}", self._launcher, effect_service=effect_service
+        )
+        try:
+            yield trial
+            self.observations.append(trial.finish())
+        finally:
+            trial.abandon()
+
+    def kill_points(self, workload: Workload) -> tuple[Fault, ...]:
+        """Enumerate the kill points of `workload`, start to end, from a trial without faults."""
+        with self.trial(workload) as trial:
+            process = trial.process()
+            trial.complete(process, process.start())
+        return kill_points(self.observations[-1].history)
+
+    def header(self, workload: Workload) -> Header:
+        """The header of a history of this lab."""
+        return Header(
+            probe=self._probe,
+            plane=self.spec.name,
+            path=self.spec.path,
+            backend=self.backend.name,
+            form=self.form.name if self.form else "",
+            workload=workload,
+        )
+
+
+class Trial:
+    """One protocol under way."""
+
+    def __init__(self, lab: Lab, workload: Workload, folder: Path, launcher: Launcher, *, effect_service: bool) -> None:
+        self._lab = lab
+        self._folder = folder
+        self._store = folder / "store"
+        self._store.mkdir(parents=True)
+        self._history = folder / "history.ndjson"
+        self._appender = Appender(self._history)
+        self._appender.append(lab.header(workload))
+        self._record = folder / "oracle.db"
+        oracle.create(self._record)
+        self._service: subprocess.Popen[bytes] | None = None
+        self._processes: list[Process] = []
+        self._operations = 0
+        self._deliveries = 0
+        self._bench = Bench(
+            adapter=lab.spec.adapter,
+            backend=lab.backend.name,
+            workload=workload,
+            history=self._history,
+            oracle=self._serve_effects() if effect_service else str(self._record),
+            launcher=launcher,
+            form=lab.form_for,
+            number_operation=self._number_operation,
+            name_delivery=self._name_delivery,
+            note_exit=self._note_exit,
+        )
+
+    def process(self, fault: Fault | None = None, *, store: Path | None = None) -> Process:
+        """Start a process and open the run in it, which executes nothing."""
+        number = len(self._processes) + 1
+        log = self._folder / f"process-{number}.log"
+        process = Process(self._bench, number, store or self._store, log, fault)
+        self._processes.append(process)
+        process.open()
+        return process
+
+    def successor(self, process: Process) -> Process:
+        """The side that comes after `process`: a new one, or the same where state dies with its process."""
+        if not self._lab.has(Capability.PROCESS_DEATH):
+            process.reopen()
+            return process
+        process.close()
+        return self.process()
+
+    def complete(self, process: Process, outcome: Outcome | Died, value: str = "yes") -> Outcome | Died:
+        """Answer what is pending, in turn, until the run ends, fails, dies, or makes no progress."""
+        for _ in range(_ROUNDS):
+            if not isinstance(outcome, Parked) or not outcome.pending:
+                break
+            outcome = process.answer(value, target=outcome.pending[0].name)
+        return outcome
+
+    def copy_store(self, name: str) -> Path:
+        """Copy the run's store, byte for byte; no process may have it open."""
+        copy = self._folder / name
+        shutil.copytree(self._store, copy)
+        return copy
+
+    def race(self, racers: Sequence[Process], values: Sequence[str], *, target: str) -> list[Outcome | Died]:
+        """Deliver one decision from each process at the same time, and wait for all."""
+        for racer, value in zip(racers, values, strict=True):
+            racer.hold_delivery(value, target=target)
+        for racer in racers:
+            racer.release()
+        return [racer.outcome() for racer in racers]
+
+    def finish(self) -> Observation:
+        """End all processes, read the oracle, and return the history."""
+        for process in self._processes:
+            process.close()
+        self._stop_service()
+        self._appender.append(Oracle(process=0, fired=oracle.fired(self._record)))
+        history = read_history(self._history)
+        crashed = {crash.process for crash in history.of(Crash)}
+        missed = [
+            f"process {process.number} never passed {process.fault.point}"
+            for process in self._processes
+            if process.fault is not None and process.number not in crashed
+        ]
+        return Observation(history, "; ".join(missed))
+
+    def abandon(self) -> None:
+        """Kill what still runs. Harmless after `finish`."""
+        for process in self._processes:
+            process.kill()
+        self._stop_service()
+        self._appender.close()
+
+    def _number_operation(self) -> int:
+        self._operations += 1
+        return self._operations
+
+    def _name_delivery(self) -> str:
+        self._deliveries += 1
+        return f"d{self._deliveries}"
+
+    def _note_exit(self, process: int, status: int) -> None:
+        self._appender.append(Exit(process=0, who=process, code=max(status, 0), signal=max(-status, 0)))
+
+    def _serve_effects(self) -> str:
+        socket = self._folder / "effects.sock"
+        self._service = subprocess.Popen(
+            [sys.executable, "-m", "resumption.worker.effect_service", str(socket), str(self._record)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        if self._service.stdout is None or self._service.stdout.readline() != b"ready\n":
+            raise WorkerLost("The effect service didn't start.", advice="Run again; if it stays so, report it.")
+        return f"unix:{socket}"
+
+    def _stop_service(self) -> None:
+        if self._service is not None:
+            self._service.communicate()
+            self._service = None

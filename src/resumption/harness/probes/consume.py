@@ -1,0 +1,100 @@
+"""Second decisions: strays, repeated deliveries, one answer for two interrupts, and races."""
+
+from __future__ import annotations
+
+from resumption.contract.properties import Property
+from resumption.harness.lab import Lab
+from resumption.harness.probes.probe import Probe, probe
+from resumption.harness.probes.workloads import SEQUENCE, SLOW_GATE, TWO_INTERRUPTS
+from resumption.history.events import Intent
+from resumption.planes.interface import Capability, Operation
+
+__all__ = ["PROBES"]
+
+_CONSUME_ONCE = (Property.CONSUME_ONCE_COUNT, Property.CONSUME_ONCE_EFFECTS)
+_REPETITIONS = 3
+
+
+@probe(
+    "consume/stray-after-completion",
+    expectation="the second decision fires nothing",
+    source="arXiv 2608.03836, property CO",
+    decides=(*_CONSUME_ONCE, Property.EFFECT_EXACTLY_ONCE),
+    operation=Operation.DELIVER,
+    needs=(Capability.GATE,),
+)
+def stray_after_completion(lab: Lab) -> None:
+    """Let the run end, and deliver another decision, without fork intent, to the interrupt that was consumed."""
+    with lab.trial(SEQUENCE) as trial:
+        first = trial.process()
+        first.start()
+        where = first.address()
+        trial.complete(first, first.answer("yes", target="approve", at=where))
+        trial.successor(first).answer("no", target="approve", at=where, intent=Intent.STRAY)
+
+
+@probe(
+    "consume/identical-redelivery",
+    expectation="the repeated delivery fires nothing",
+    source="arXiv 2608.03836, property CO",
+    decides=(*_CONSUME_ONCE, Property.EFFECT_EXACTLY_ONCE),
+    operation=Operation.DELIVER,
+    needs=(Capability.GATE,),
+)
+def identical_redelivery(lab: Lab) -> None:
+    """Let the run end, and make the very same delivery once more, as a client does whose connection broke."""
+    with lab.trial(SEQUENCE) as trial:
+        first = trial.process()
+        first.start()
+        where = first.address()
+        trial.complete(first, first.answer("yes", target="approve", at=where, delivery="first"))
+        second = trial.successor(first)
+        second.answer("yes", target="approve", at=where, intent=Intent.RETRY, delivery="first")
+
+
+@probe(
+    "consume/one-answer-two-interrupts",
+    expectation="an answer is consumed by the interrupt that it was given for, and by no other",
+    source="LangGraph #8837",
+    decides=(Property.CONSUME_ONCE_COUNT,),
+    needs=(Capability.GATE, Capability.GATE_SEQUENCE),
+)
+def one_answer_two_interrupts(lab: Lab) -> None:
+    """Answer the first of a task's two interrupts; then, in one trial, ask for a recovery while the second is pending,
+    and in another make the first delivery once more."""
+    with lab.trial(TWO_INTERRUPTS) as trial:
+        process = trial.process()
+        process.start()
+        process.answer("yes", target="first")
+        process.recover()
+    with lab.trial(TWO_INTERRUPTS) as trial:
+        process = trial.process()
+        process.start()
+        where = process.address()
+        process.answer("yes", target="first", at=where, delivery="first")
+        process.answer("yes", target="first", at=where, intent=Intent.RETRY, delivery="first")
+
+
+def _race(racers: int) -> Probe:
+    @probe(
+        f"consume/race-{racers}-processes",
+        expectation="one decision is consumed, and the gate's effect fires once",
+        source="arXiv 2608.03836, property CO, race experiments",
+        decides=_CONSUME_ONCE,
+        operation=Operation.DELIVER,
+        needs=(Capability.GATE, Capability.PROCESS_DEATH, Capability.CONCURRENT_RUNS),
+    )
+    def race(lab: Lab) -> None:
+        """Park, and deliver a different decision from each of several processes at the same time."""
+        for _ in range(_REPETITIONS):
+            with lab.trial(SLOW_GATE) as trial:
+                first = trial.process()
+                first.start()
+                first.close()
+                line = [trial.process() for _ in range(racers)]
+                trial.race(line, [f"decision-{n}" for n in range(1, racers + 1)], target="approve")
+
+    return race
+
+
+PROBES = (stray_after_completion, identical_redelivery, one_answer_two_interrupts, _race(2), _race(4))

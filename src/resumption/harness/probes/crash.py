@@ -1,0 +1,111 @@
+"""Crashes: SIGKILL at every point that a program passes, exceptions at every effect, death while parked."""
+
+from __future__ import annotations
+
+from resumption.contract.properties import Property
+from resumption.harness.lab import Lab, Trial
+from resumption.harness.probes.probe import probe
+from resumption.harness.probes.workloads import SEQUENCE
+from resumption.harness.process import Died
+from resumption.planes.interface import Capability, Failed, Operation
+from resumption.worker.faults import Fault, Mode
+
+__all__ = ["PROBES"]
+
+_CRASH_PROPERTIES = (
+    Property.EFFECT_EXACTLY_ONCE,
+    Property.PREFIX_CONTINUATION,
+    Property.CONSUME_ONCE_EFFECTS,
+    Property.LIVENESS,
+)
+
+
+def _crash_and_recover(trial: Trial, fault: Fault) -> None:
+    first = trial.process(fault)
+    outcome = trial.complete(first, first.start())
+    second = first
+    if isinstance(outcome, Died):
+        second = trial.process()
+    if isinstance(outcome, Died | Failed):
+        trial.complete(second, second.recover())
+
+
+def _settles(fault: Fault) -> bool:
+    """Whether something that can't be undone has just happened at the point: an effect, or a durable write."""
+    return fault.point.startswith(("effect:", "persist:")) and fault.point.endswith(":after")
+
+
+@probe(
+    "crash/every-point",
+    expectation="each effect fires once on the branch, and the run ends with every task done",
+    source="arXiv 2608.03836, probes of EO and PC; LangGraph #8039, #8764",
+    decides=_CRASH_PROPERTIES,
+    operation=Operation.RECOVER,
+    needs=(Capability.PROCESS_DEATH, Capability.RECOVERY, Capability.GATE),
+)
+def every_point(lab: Lab) -> None:
+    """Kill the process at every point that the fault-free run passes, recover in a new process, answer what is
+    pending, and let the run end. Forms of recovery other than the primary one are tried behind each effect and each
+    storage operation."""
+    for fault in lab.kill_points(SEQUENCE):
+        if lab.form_is_primary or _settles(fault):
+            with lab.trial(SEQUENCE) as trial:
+                _crash_and_recover(trial, fault)
+
+
+@probe(
+    "crash/exception",
+    expectation="each recorded effect fires once, and the run ends with every task done",
+    source="arXiv 2608.03836, probes of EO in exception mode",
+    decides=_CRASH_PROPERTIES,
+    operation=Operation.RECOVER,
+    needs=(Capability.RECOVERY, Capability.GATE),
+)
+def exception(lab: Lab) -> None:
+    """Raise in the program after each of its effects and at the start of each of its tasks, and recover."""
+    for fault in lab.kill_points(SEQUENCE):
+        if fault.point.startswith(("task:", "effect:")) and not fault.point.endswith(":before"):
+            with lab.trial(SEQUENCE) as trial:
+                _crash_and_recover(trial, Fault(fault.point, Mode.RAISE, fault.occurrence))
+
+
+@probe(
+    "crash/parked",
+    expectation="the pending interrupt survives, and its answer brings the run to its end",
+    source="arXiv 2608.03836, run R9 (parked crash)",
+    decides=(Property.LIVENESS, Property.EFFECT_EXACTLY_ONCE),
+    operation=Operation.DELIVER,
+    needs=(Capability.PROCESS_DEATH, Capability.GATE),
+)
+def parked(lab: Lab) -> None:
+    """Kill the process while the run is parked, and deliver the decision from a new process."""
+    with lab.trial(SEQUENCE) as trial:
+        first = trial.process()
+        first.start()
+        first.kill()
+        second = trial.process()
+        trial.complete(second, second.answer("yes", target="approve"))
+
+
+@probe(
+    "crash/identical-logs",
+    expectation="both recoveries skip and execute the same tasks",
+    source="arXiv 2608.03836, property RD",
+    decides=(Property.RECOVERY_DETERMINISM,),
+    operation=Operation.RECOVER,
+    needs=(Capability.PROCESS_DEATH, Capability.RECOVERY, Capability.GATE),
+)
+def identical_logs(lab: Lab) -> None:
+    """Kill the process after each effect, copy the store twice, byte for byte, and recover each copy."""
+    for fault in lab.kill_points(SEQUENCE):
+        if fault.point.startswith("effect:") and fault.point.endswith(":after"):
+            with lab.trial(SEQUENCE) as trial:
+                first = trial.process(fault)
+                trial.complete(first, first.start())
+                for branch in ("copy1", "copy2"):
+                    other = trial.process(store=trial.copy_store(branch))
+                    other.branch = branch
+                    other.recover()
+
+
+PROBES = (every_point, exception, parked, identical_logs)

@@ -1,0 +1,50 @@
+"""The abstract programs that the probes run."""
+
+from __future__ import annotations
+
+from resumption.history.workload import Corrupt, Effect, Interrupt, Task, Work, Workload, WriteFault
+
+__all__ = ["EFFECT_BEFORE_INTERRUPT", "SEQUENCE", "SLOW_GATE", "TWO_INTERRUPTS", "corrupting"]
+
+_GATE_SECONDS = 0.08  # wide enough that racers which start together overlap in the gate, even on a busy machine
+
+SEQUENCE = Workload(
+    (
+        Task("a", (Effect("a"),)),
+        Task("approve", (Interrupt("approve"), Effect("charge"))),
+        Task("b", (Effect("b"),)),
+        Task("c", (Effect("c"),)),
+    )
+)
+"""An effect, a gate, and two effects behind it."""
+
+EFFECT_BEFORE_INTERRUPT = Workload(
+    (
+        Task("approve", (Effect("notify"), Interrupt("approve"), Effect("charge"))),
+        Task("b", (Effect("b"),)),
+    )
+)
+"""A gate whose own code has an effect before it asks."""
+
+TWO_INTERRUPTS = Workload(
+    (
+        Task("a", (Effect("a"),)),
+        Task("approve", (Interrupt("first"), Interrupt("second"), Effect("charge"))),
+    )
+)
+"""A gate that asks twice."""
+
+SLOW_GATE = Workload(
+    (
+        Task("a", (Effect("a"),)),
+        Task("approve", (Interrupt("approve"), Work(_GATE_SECONDS), Effect("charge"))),
+        Task("b", (Effect("b"),)),
+    )
+)
+"""A gate whose work takes long enough to be raced."""
+
+
+def corrupting(fault: WriteFault, *, terminal: bool) -> Workload:
+    """A program with a task that writes what the state schema forbids, as its last task or amid others."""
+    tasks = (Task("a", (Effect("a"),)), Task("corrupt", (Corrupt(fault),)))
+    return Workload(tasks if terminal else (*tasks, Task("b", (Effect("b"),))))

@@ -1,0 +1,219 @@
+"""A worker process as a protocol sees it: operations that return how they ended, `Died` included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from resumption.errors import WorkerLost
+from resumption.harness.zygote import Launcher
+from resumption.history.events import Intent, Json, Pending
+from resumption.history.ndjson import encode_workload
+from resumption.history.workload import Workload
+from resumption.planes.interface import Address, Completed, Failed, Operation, Outcome, Parked, Snapshot
+from resumption.worker.faults import Fault
+
+__all__ = ["MAIN", "Bench", "Died", "Process"]
+
+MAIN = "b0"
+"""The branch that a run begins on."""
+
+_OPERATION_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Died:
+    """The process was killed while it served the operation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """What the processes of one trial share."""
+
+    adapter: str
+    backend: str
+    workload: Workload
+    history: Path
+    oracle: str
+    launcher: Launcher
+    form: Callable[[Operation], str]
+    """The resume form to use for an operation."""
+    number_operation: Callable[[], int]
+    name_delivery: Callable[[], str]
+    note_exit: Callable[[int, int], None]
+    """Told each process's number and status when it was reaped."""
+
+
+class Process:
+    """One worker process. Only the thread that runs its trial may use it."""
+
+    def __init__(self, bench: Bench, number: int, store: Path, log: Path, fault: Fault | None = None) -> None:
+        self.number = number
+        self.fault = fault
+        self.branch = MAIN
+        self._bench = bench
+        self._store = store
+        self._log = log
+        self._forks = 0
+        self._alive = True
+        self._launched = bench.launcher.launch(log)
+
+    def open(self) -> None:
+        """Open the run, which executes nothing. Must come first, and once."""
+        if self._ask(self._opening("open")) is None:
+            raise self._lost("died while it opened its run")
+
+    def reopen(self) -> None:
+        """Open the run again in the same process, as after its objects were dropped."""
+        if self._ask(self._numbered(self._opening("reopen"))) is None:
+            raise self._lost("died while it opened its run again")
+
+    def start(self) -> Outcome | Died:
+        """Start the run, with the input that every workload has: an empty trail."""
+        return self._operate({"do": "start", "value": {"trail": []}})
+
+    def answer(
+        self, value: str, *, target: str, intent: Intent = Intent.ANSWER, delivery: str = "", at: Address | None = None
+    ) -> Outcome | Died:
+        """Deliver a decision for the interrupt called `target`: where it is pending now, or at an address kept before.
+
+        `delivery` is given to repeat a delivery that was made before.
+        """
+        return self._operate(self._delivery(value, target, intent, at or self.address(), delivery))
+
+    def fork(self, value: str, *, target: str, at: Address) -> Outcome | Died:
+        """Deliver another decision, with fork intent, where the interrupt was pending. It opens a branch of its own."""
+        self._forks += 1
+        self.branch = f"{MAIN}.{self._forks}"
+        message = self._delivery(value, target, Intent.FORK, at)
+        message["form"] = self._bench.form(Operation.FORK)
+        return self._operate(message)
+
+    def recover(self) -> Outcome | Died:
+        """Ask for the recovery of a crashed run."""
+        return self._operate({"do": "recover", "form": self._bench.form(Operation.RECOVER)})
+
+    def inspect(self) -> Snapshot | Failed | Died:
+        """Ask the public inspection API."""
+        match self._ask(self._numbered({"do": "inspect"})):
+            case None:
+                return Died()
+            case {"outcome": "failed", "error": error, "message": message}:
+                return Failed(error, message)
+            case said:
+                return Snapshot(said["trail"], _pending(said), said["finished"])
+
+    def address(self) -> Address:
+        """Ask where decisions can be sent now. Nothing is recorded."""
+        said = self._ask(self._numbered({"do": "address"}))
+        return Address(said["checkpoint"], said["requests"]) if said else Address()
+
+    def hold_delivery(self, value: str, *, target: str) -> None:
+        """Send a racing delivery, and have the process wait at the line until it is released."""
+        message = self._delivery(value, target, Intent.RACE, self.address())
+        if self._ask(self._numbered({**message, "hold": True})) is None:
+            raise self._lost("died before the race")
+
+    def release(self) -> None:
+        """Let a held process go."""
+        self._launched.channel.send({"do": "go"})
+
+    def outcome(self) -> Outcome | Died:
+        """Wait for how a released operation ended."""
+        return _outcome(self._receive())
+
+    def kill(self) -> None:
+        """SIGKILL the process, wherever it is, and reap it. Harmless if it is dead."""
+        if self._alive:
+            self._bench.launcher.kill(self._launched.pid)
+            self._reap()
+
+    def close(self) -> None:
+        """Let the process end by itself. Harmless if it is dead."""
+        if self._alive and self._ask(self._numbered({"do": "close"})) is not None:
+            self._launched.channel.close()
+            if self._reap() != 0:
+                raise self._lost("failed at its end")
+
+    def _opening(self, do: str) -> dict[str, Any]:
+        return {
+            "do": do,
+            "process": self.number,
+            "adapter": self._bench.adapter,
+            "backend": self._bench.backend,
+            "store": str(self._store),
+            "history": str(self._bench.history),
+            "oracle": self._bench.oracle,
+            "workload": encode_workload(self._bench.workload),
+            "fault": asdict(self.fault) if self.fault else None,
+        }
+
+    def _delivery(self, value: str, target: str, intent: Intent, at: Address, delivery: str = "") -> dict[str, Any]:
+        return {
+            "do": "deliver",
+            "value": value,
+            "target": target,
+            "address": {"checkpoint": at.checkpoint, "requests": dict(at.requests)},
+            "form": self._bench.form(Operation.DELIVER),
+            "intent": intent.value,
+            "delivery": delivery or self._bench.name_delivery(),
+        }
+
+    def _numbered(self, message: dict[str, Any]) -> dict[str, Any]:
+        return {**message, "operation": self._bench.number_operation(), "branch": self.branch}
+
+    def _operate(self, message: dict[str, Any]) -> Outcome | Died:
+        return _outcome(self._ask(self._numbered(message)))
+
+    def _ask(self, message: dict[str, Any]) -> dict[str, Any] | None:
+        try:
+            self._launched.channel.send(message)
+        except OSError:
+            self._note_death()
+            return None
+        return self._receive()
+
+    def _receive(self) -> dict[str, Any] | None:
+        try:
+            said = self._launched.channel.receive(_OPERATION_SECONDS)
+        except TimeoutError as error:
+            self.kill()
+            raise self._lost(f"was still busy after {_OPERATION_SECONDS:.0f} s, and was killed") from error
+        if said is None:
+            self._note_death()
+        return said
+
+    def _note_death(self) -> None:
+        if self._reap() >= 0 or self.fault is None:
+            raise self._lost("ended, and nothing had asked it to")
+
+    def _reap(self) -> int:
+        self._alive = False
+        self._launched.channel.close()
+        status = self._bench.launcher.reap(self._launched.pid)
+        self._bench.note_exit(self.number, status)
+        return status
+
+    def _lost(self, how: str) -> WorkerLost:
+        said = self._log.read_text(errors="replace").strip()[-600:] if self._log.exists() else ""
+        return WorkerLost(f"Process {self.number} {how}.", advice=f"Its log ends with: {said or '(nothing)'}")
+
+
+def _outcome(said: dict[str, Any] | None) -> Outcome | Died:
+    match said:
+        case None:
+            return Died()
+        case {"outcome": "parked"}:
+            return Parked(_pending(said))
+        case {"outcome": "completed", "trail": trail}:
+            return Completed(trail)
+        case {"outcome": "failed", "error": error, "message": message}:
+            return Failed(error, message)
+        case _:
+            raise WorkerLost(f"A worker said {said!r:.200}.", advice="The adapter and the harness are out of step.")
+
+
+def _pending(said: dict[str, Json]) -> tuple[Pending, ...]:
+    return tuple(Pending(**item) for item in said["pending"])

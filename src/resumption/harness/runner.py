@@ -1,0 +1,132 @@
+"""Runs the suite: jobs in parallel, each with worker processes of its own, and nothing left behind however it ends."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from resumption.errors import ResumptionError
+from resumption.harness.cells import Job, Result, cells_of, history_name
+from resumption.harness.environments import Environment
+from resumption.harness.lab import Lab
+from resumption.harness.probes import Probe
+from resumption.harness.receipts import Receipt, new_receipt
+from resumption.history.ndjson import encode_history
+from resumption.planes.interface import PlaneSpec
+from resumption.planes.statements import load
+
+__all__ = ["Progress", "default_jobs", "run_suite"]
+
+_JOBS_PER_CORE = 2  # a protocol waits for commits for about half of its time
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A job ended: it was the `done`-th of `total`. `problem` says why it could tell nothing, if it couldn't."""
+
+    done: int
+    total: int
+    job: Job
+    problem: str
+
+
+def default_jobs() -> int:
+    """How many jobs to run at once on this machine."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return _JOBS_PER_CORE * cores
+
+
+def run_suite(
+    specs: Sequence[PlaneSpec],
+    probes: Sequence[Probe],
+    *,
+    jobs: int,
+    listen: Callable[[Progress], None] = lambda _: None,
+    keep: Path | None = None,
+) -> Receipt:
+    """Run `probes` on every backend and resume form of the planes, and return the receipt.
+
+    `listen` hears of every job that ends, in the calling thread. With `keep`, stores, logs and histories stay in that
+    folder. Raises `EnvironmentBroken` if a framework can't be imported.
+    """
+    with ExitStack() as stack:
+        workspace = keep or Path(
+            stack.enter_context(tempfile.TemporaryDirectory(prefix="resumption-", ignore_cleanup_errors=True))
+        )
+        environments: dict[str, Environment] = {}
+        for spec in specs:
+            folder = workspace / _plane(spec)
+            folder.mkdir(parents=True, exist_ok=True)
+            environments[_plane(spec)] = environment = Environment(spec, folder, jobs)
+            stack.callback(environment.close)
+        results = _run_all(_plan(specs, probes), environments, workspace, jobs, listen)
+        pins = {name: environment.pins for name, environment in environments.items()}
+    cells = [
+        cell
+        for spec in specs
+        for cell in cells_of([result for result in results if result.job.spec is spec], load(spec))
+    ]
+    histories = {
+        history_name(result.job, number): encode_history(observation.history).decode()
+        for result in results
+        for number, observation in enumerate(result.observations, 1)
+    }
+    return new_receipt(cells, histories, pins)
+
+
+def _plane(spec: PlaneSpec) -> str:
+    return f"{spec.name}-{spec.path}"
+
+
+def _plan(specs: Sequence[PlaneSpec], probes: Sequence[Probe]) -> list[Job]:
+    """Every job there is: a probe without an operation once, others once for each form of theirs."""
+    return [
+        Job(spec, backend, probe, form)
+        for spec in specs
+        for backend in spec.backends
+        for probe in probes
+        for form in (spec.forms_of(probe.operation) if probe.operation else (None,))
+    ]
+
+
+def _run_all(
+    plan: Sequence[Job],
+    environments: Mapping[str, Environment],
+    workspace: Path,
+    jobs: int,
+    listen: Callable[[Progress], None],
+) -> list[Result]:
+    with ThreadPoolExecutor(jobs, thread_name_prefix="resumption-job") as pool:
+        futures = {
+            pool.submit(_run, job, environments[_plane(job.spec)], workspace / f"job-{number}"): job
+            for number, job in enumerate(plan)
+        }
+        try:
+            for done, future in enumerate(as_completed(futures), 1):
+                listen(Progress(done, len(plan), futures[future], future.result().problem))
+        except BaseException:
+            # Ctrl-C, for one: end the processes that the jobs wait for, so that every job ends at once.
+            pool.shutdown(wait=False, cancel_futures=True)
+            for environment in environments.values():
+                environment.close()
+            raise
+        return [future.result() for future in futures]
+
+
+def _run(job: Job, environment: Environment, folder: Path) -> Result:
+    version = environment.pins.get(job.spec.package, "") if job.spec.package else ""
+    if job.reason_against:
+        return Result(job, version)
+    with environment.launcher() as launcher:
+        lab = Lab(job.probe.address, job.spec, job.backend, job.form, launcher, folder)
+        try:
+            job.probe.run(lab)
+        except (ResumptionError, OSError) as error:
+            # What a probe could not do is told in its cells; what it saw before is kept as evidence.
+            return Result(job, version, lab.observations, f"{type(error).__name__}: {error}")
+    return Result(job, version, lab.observations)

@@ -1,0 +1,43 @@
+"""The reference plane with one fault switch on: the negative controls of the harness.
+
+The first six are the fault switches of the model (arXiv 2608.03836), and their footprints are the model's. The harness
+asserts the whole matrix of faults and judges: a fault flips its footprint, and nothing else.
+"""
+
+from __future__ import annotations
+
+from resumption.planes.faulty import (
+    double_consume,
+    fork_ignore,
+    idempotent_race,
+    ignored_drift,
+    invalid_persist,
+    lost_liveness,
+    nondet_recovery,
+    prefix_replay,
+    replay,
+    silent_address,
+    writing_inspection,
+)
+from resumption.planes.faulty.fault import Fault
+from resumption.planes.interface import PlaneSpec
+
+__all__ = ["FAULTS", "SPECS"]
+
+FAULTS: tuple[Fault, ...] = (
+    replay.FAULT,
+    prefix_replay.FAULT,
+    fork_ignore.FAULT,
+    invalid_persist.FAULT,
+    double_consume.FAULT,
+    nondet_recovery.FAULT,
+    idempotent_race.FAULT,
+    lost_liveness.FAULT,
+    silent_address.FAULT,
+    writing_inspection.FAULT,
+    ignored_drift.FAULT,
+)
+"""Every fault."""
+
+SPECS: tuple[PlaneSpec, ...] = tuple(fault.spec for fault in FAULTS)
+"""Every plane of this family."""

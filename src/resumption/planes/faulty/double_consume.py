@@ -1,0 +1,26 @@
+"""A second decision is refused, but only after the gate's effects have fired again."""
+
+from __future__ import annotations
+
+from resumption.contract.properties import Property
+from resumption.planes.faulty.fault import Fault
+from resumption.planes.reference.rules import Refusal, Rules
+
+__all__ = ["FAULT", "open_run"]
+
+
+def _fire_again(refusal: Refusal) -> None:
+    if refusal.gate is not None:
+        for effect in refusal.gate.effects:
+            refusal.instruments.fire(effect.name, task=refusal.gate.name, value=refusal.decision.value)
+    raise refusal.error
+
+
+FAULT = Fault(
+    name="double-consume",
+    module=__name__,
+    footprint=frozenset({Property.EFFECT_EXACTLY_ONCE, Property.CONSUME_ONCE_EFFECTS}),
+    rules=Rules(refuse=_fire_again),
+)
+
+open_run = FAULT.open_run

@@ -1,0 +1,19 @@
+"""A crashed run refuses to go on."""
+
+from __future__ import annotations
+
+from resumption.contract.properties import Property
+from resumption.planes.faulty.fault import Fault
+from resumption.planes.reference.rules import Rules
+
+__all__ = ["FAULT", "open_run"]
+
+
+FAULT = Fault(
+    name="lost-liveness",
+    module=__name__,
+    footprint=frozenset({Property.LIVENESS}),
+    rules=Rules(recovers=False),
+)
+
+open_run = FAULT.open_run

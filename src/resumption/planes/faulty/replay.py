@@ -1,0 +1,26 @@
+"""A recovery runs every task again from the first one, the gate included, and fires all effects again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from resumption.contract.properties import Property
+from resumption.history.workload import Workload
+from resumption.planes.faulty.fault import Fault
+from resumption.planes.reference.rules import Rules
+
+__all__ = ["FAULT", "open_run"]
+
+
+def _everything(workload: Workload, location: Path) -> frozenset[str]:
+    return frozenset(task.name for task in workload.tasks)
+
+
+FAULT = Fault(
+    name="replay",
+    module=__name__,
+    footprint=frozenset({Property.EFFECT_EXACTLY_ONCE, Property.PREFIX_CONTINUATION, Property.CONSUME_ONCE_EFFECTS}),
+    rules=Rules(forgets=_everything),
+)
+
+open_run = FAULT.open_run

@@ -1,0 +1,51 @@
+"""The planes that the harness knows: those of this package, and those that other packages register.
+
+Another package adds a family by an entry point in the group `resumption.planes`, whose name is the family's and whose
+object is a sequence of `PlaneSpec`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import entry_points
+
+from resumption.errors import UnknownName
+from resumption.planes.interface import PlaneSpec
+
+__all__ = ["GROUP", "families", "specs"]
+
+GROUP = "resumption.planes"
+
+_BUILT_IN = {
+    "langgraph": "resumption.planes.langgraph.spec",
+    "reference": "resumption.planes.reference",
+    "faulty": "resumption.planes.faulty",
+}
+
+
+def families() -> tuple[str, ...]:
+    """The names of all families of planes, the built-in ones first."""
+    return tuple(dict.fromkeys([*_BUILT_IN, *sorted(entry_points(group=GROUP).names)]))
+
+
+def specs(name: str) -> Sequence[PlaneSpec]:
+    """The planes called `name`, or all of the family called so. Raises `UnknownName`."""
+    for family in families():
+        if name == family or name.startswith(f"{family}-"):
+            found = _load(family)
+            chosen = found if name == family else [spec for spec in found if spec.name == name]
+            if chosen:
+                return chosen
+    raise UnknownName(
+        f"There is no plane called {name!r}.", advice=f"`resumption planes` lists them: {', '.join(families())}."
+    )
+
+
+def _load(family: str) -> Sequence[PlaneSpec]:
+    if family in _BUILT_IN:
+        loaded: Sequence[PlaneSpec] = import_module(_BUILT_IN[family]).SPECS
+        return loaded
+    (entry,) = entry_points(group=GROUP, name=family)
+    registered: Sequence[PlaneSpec] = entry.load()
+    return registered

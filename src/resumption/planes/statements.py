@@ -1,0 +1,222 @@
+"""What a framework states of itself: citable sentences, kept as data beside each plane.
+
+The classification rule needs to know whether a breach contradicts something that the framework promises, or is covered
+by something weaker that it documents. Both are quoted word for word in the `statements.toml` of the plane's package,
+with the place, the versions they hold for, and the day they were read. The file also documents the resume forms.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from importlib import resources
+from typing import Any, ClassVar
+
+from resumption.contract.properties import Property
+from resumption.contract.verdicts import Facet
+from resumption.errors import ResumptionError
+from resumption.planes.interface import Form, PlaneSpec
+
+__all__ = ["Bears", "Citation", "StatementsUnreadable", "bearing", "cited_by", "load", "parse"]
+
+_FILE = "statements.toml"
+
+
+class StatementsUnreadable(ResumptionError):
+    """A plane's file of citable statements is not one. The message names the plane's package and the entry."""
+
+    code: ClassVar[str] = "RSM-103"
+
+
+class Bears(StrEnum):
+    """What a statement is evidence of."""
+
+    PROMISE = "promise"
+    """The framework says that the property holds: a breach contradicts it."""
+    WEAKER = "weaker"
+    """The framework says that less than the property holds: a breach is a documented divergence."""
+    FORM = "form"
+    """The framework documents a way to resume."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """One statement, quoted word for word, and what it bears on."""
+
+    id: str
+    bears: Bears
+    text: str
+    place: str
+    """Where it stands: an address and heading, `module:object` for a docstring, or a distribution's README."""
+    versions: str
+    """The versions of the plane's package that it was found to hold for, such as `>=1.0,<2`."""
+    read: date
+    """The day it was read there."""
+    property: Property | None = None
+    """The property it bears on; None for a statement that documents a form."""
+    facet: Facet | None = None
+    """The facet of the property that it speaks of; None if it speaks of all."""
+    forms: tuple[str, ...] = ()
+    """The resume forms it speaks of; empty if it speaks of all."""
+
+    def bears_on(self, property: Property, facet: Facet, form: str) -> bool:
+        """Tell whether the statement is evidence on this part of this property, for this resume form."""
+        return self.property is property and self.facet in (None, facet) and (not self.forms or form in self.forms)
+
+    def covers(self, version: str) -> bool:
+        """Tell whether the statement holds for this version of the plane's package."""
+        return all(_compare(comparison, version) for comparison in self.versions.split(","))
+
+
+def load(spec: PlaneSpec) -> tuple[Citation, ...]:
+    """Return the statements of a plane's framework; none for a plane that lives in this package.
+
+    Raises `StatementsUnreadable` if the file is missing, malformed, or says a thing twice.
+    """
+    if not spec.package:
+        return ()
+    package = spec.adapter.rpartition(".")[0]
+    try:
+        text = resources.files(package).joinpath(_FILE).read_text(encoding="utf-8")
+    except OSError as error:
+        raise _unreadable(package, f"it can't be read ({error.strerror})") from error
+    return parse(text, package)
+
+
+def parse(text: str, name: str) -> tuple[Citation, ...]:
+    """Return the statements that a file's text holds; `name` stands for the file in errors."""
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _unreadable(name, f"it is no TOML ({error})") from error
+    entries = content.pop("statement", None)
+    if content or not isinstance(entries, list) or not entries or not all(isinstance(item, dict) for item in entries):
+        raise _unreadable(name, "it is not a list of [[statement]] tables and nothing else")
+    citations: dict[str, Citation] = {}
+    for place, entry in enumerate(entries, 1):
+        try:
+            citation = _citation(entry)
+        except ValueError as error:
+            raise _unreadable(name, f"statement {place} ({entry.get('id', 'without id')}): {error}") from error
+        if citation.id in citations:
+            raise _unreadable(name, f"two statements have the id {citation.id!r}")
+        citations[citation.id] = citation
+    return tuple(citations.values())
+
+
+def bearing(
+    citations: Iterable[Citation], property: Property, *, facet: Facet, form: str, version: str
+) -> tuple[Citation, ...]:
+    """Return the statements that bear on a facet of `property`, for a resume form and a version of the package."""
+    return tuple(
+        citation for citation in citations if citation.bears_on(property, facet, form) and citation.covers(version)
+    )
+
+
+def cited_by(citations: Iterable[Citation], form: Form) -> Citation | None:
+    """Return the statement that documents `form`; None if it names none.
+
+    Raises `KeyError` if no statement that documents a form has that name.
+    """
+    if not form.statement:
+        return None
+    found = {citation.id: citation for citation in citations if citation.bears is Bears.FORM}
+    return found[form.statement]
+
+
+def _unreadable(name: str, why: str) -> StatementsUnreadable:
+    return StatementsUnreadable(
+        f"The {_FILE} of {name} is not a file of citable statements: {why}.",
+        advice="Compare it with that of another plane; the fields are those of resumption.planes.statements.Citation.",
+    )
+
+
+# One entry ----------------------------------------------------------------------------------------------------------
+
+
+def _citation(entry: Mapping[str, Any]) -> Citation:
+    if unknown := sorted(set(entry) - set(_READERS)):
+        raise ValueError(f"there is no field {unknown[0]!r}")
+    if missing := sorted(_REQUIRED - set(entry)):
+        raise ValueError(f"the field {missing[0]!r} is missing")
+    citation = Citation(**{field: read(entry[field]) for field, read in _READERS.items() if field in entry})
+    if (citation.bears is Bears.FORM) != (citation.property is None):
+        raise ValueError("a promise or a weaker statement has a property, and a form has none")
+    return citation
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"a text is expected, not {value!r}")
+    return value
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise ValueError(f"a list of texts is expected, not {value!r}")
+    return tuple(_text(item) for item in value)
+
+
+def _date(value: Any) -> date:
+    if type(value) is not date:
+        raise ValueError(f"a date is expected, not {value!r}")
+    return value
+
+
+def _versions(value: Any) -> str:
+    for comparison in _text(value).split(","):
+        _parts(comparison)
+    return str(value)
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "id": _text,
+    "bears": lambda value: Bears(_text(value)),
+    "text": _text,
+    "place": _text,
+    "versions": _versions,
+    "read": _date,
+    "property": lambda value: Property(_text(value)),
+    "facet": lambda value: Facet(_text(value)),
+    "forms": _texts,
+}
+_REQUIRED = {"id", "bears", "text", "place", "versions", "read"}
+
+
+# Versions: only as much as the statements need ----------------------------------------------------------------------
+
+_COMPARISON = re.compile(r"(>=|<|==)(\d+(?:\.\d+)*)")
+
+
+def _compare(comparison: str, version: str) -> bool:
+    operator, bound = _parts(comparison)
+    found = _release(version)
+    match operator:
+        case ">=":
+            return found >= bound
+        case "<":
+            return found < bound
+        case _:
+            return found == bound
+
+
+def _parts(comparison: str) -> tuple[str, tuple[int, ...]]:
+    matched = _COMPARISON.fullmatch(comparison)
+    if matched is None:
+        raise ValueError(f"{comparison!r} is no comparison of versions, such as >=1.2")
+    return matched[1], _release(matched[2])
+
+
+def _release(version: str) -> tuple[int, ...]:
+    """The numbers of a release, without trailing zeros, so that 1.0 and 1 are the same."""
+    matched = re.match(r"\d+(?:\.\d+)*", version)
+    if matched is None:
+        raise ValueError(f"{version!r} is no version")
+    numbers = [int(part) for part in matched[0].split(".")]
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    return tuple(numbers)

@@ -1,0 +1,107 @@
+"""The instruments that a worker gives to an adapter: they record, fire effects, and pass the kill points."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from resumption.history.events import (
+    Consume,
+    Crash,
+    EffectBegin,
+    EffectEnd,
+    Event,
+    Json,
+    Persist,
+    Phase,
+    TaskEnd,
+    TaskStart,
+)
+from resumption.history.ndjson import Appender, jsonable
+from resumption.worker.faults import Fault, Faults
+from resumption.worker.oracle import Oracle
+
+__all__ = ["WorkerInstruments"]
+
+
+class _Span:
+    """An open task: remembers what the task said it wrote."""
+
+    def __init__(self) -> None:
+        self.write: Json = None
+
+    def wrote(self, write: Json) -> None:
+        self.write = write
+
+
+class WorkerInstruments:
+    """Implements `planes.interface.Instruments` for one process.
+
+    `serve` sets the operation and branch that every event carries; a process serves one operation at a time, so that
+    what its background threads record belongs to the operation that set them off.
+    """
+
+    def __init__(self, process: int, appender: Appender, oracle: Oracle, fault: Fault | None) -> None:
+        self._process = process
+        self._appender = appender
+        self._oracle = oracle
+        self._faults = Faults(fault, lambda point: self.record(Crash, point=point))
+        self._lock = threading.Lock()
+        self._calls = 0
+        self._returned = 0
+        self._items = 0
+        self._operation = 0
+        self._branch = ""
+
+    def serve(self, operation: int, branch: str) -> None:
+        """Begin an operation: events from now on are its."""
+        self._operation, self._branch = operation, branch
+
+    def record(self, kind: type[Event], **fields: Any) -> None:
+        """Append an event of this process, in the operation that it serves."""
+        self._appender.append(kind(process=self._process, operation=self._operation, branch=self._branch, **fields))
+
+    @contextmanager
+    def task(self, name: str, trail: Json) -> Iterator[_Span]:
+        """Bracket a task's body. A body left by an exception has no end."""
+        self.record(TaskStart, task=name, trail=jsonable(trail))
+        self._faults.reach(f"task:{name}:start")
+        span = _Span()
+        yield span
+        self.record(TaskEnd, task=name, write=jsonable(span.write))
+
+    def consume(self, task: str, interrupt: str, value: Json) -> None:
+        """Record that a gate received a decision."""
+        self.record(Consume, task=task, interrupt=interrupt, value=jsonable(value))
+
+    def fire(self, effect: str, *, task: str, value: Json) -> None:
+        """Fire an effect between the two events that bracket it."""
+        with self._lock:
+            self._calls += 1
+            call = f"p{self._process}-{self._calls}"
+        self.record(EffectBegin, call=call, effect=effect, task=task, value=jsonable(value))
+        self._faults.reach(f"effect:{effect}:before")
+        self._oracle.fire(call, effect, jsonable(value))
+        with self._lock:
+            self._returned += 1
+            self.record(EffectEnd, call=call, count=self._returned)
+        self._faults.reach(f"effect:{effect}:after")
+
+    def work(self, seconds: float) -> None:
+        """Take time: the workload's own slow work, not synchronisation."""
+        time.sleep(seconds)
+
+    @contextmanager
+    def persist(self, name: str, covers: Sequence[str] = ()) -> Iterator[None]:
+        """Bracket a storage operation. One that raises has no end."""
+        with self._lock:
+            self._items += 1
+            item = f"p{self._process}-{self._items}"
+        self.record(Persist, phase=Phase.BEGIN, item=item, name=name, covers=tuple(covers))
+        self._faults.reach(f"persist:{name}:before")
+        yield
+        self.record(Persist, phase=Phase.END, item=item, name=name, covers=tuple(covers))
+        self._faults.reach(f"persist:{name}:after")

@@ -1,0 +1,98 @@
+"""The effect record, outside every framework: an effect *is* a committed row here.
+
+The oracle is one SQLite file in autocommit mode with `synchronous=FULL`. A call that returned has its row, whatever is
+killed afterwards; a call that was killed has its row or hasn't, and nobody but this file says which.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import sqlite3
+from pathlib import Path
+from typing import Protocol
+
+from resumption.history.events import Json
+
+__all__ = ["Oracle", "ServiceOracle", "SqliteOracle", "connect", "create", "fired"]
+
+_BUSY_SECONDS = 60.0
+_SERVICE = "unix:"
+
+
+class Oracle(Protocol):
+    """Where effects fire."""
+
+    def fire(self, call: str, effect: str, value: Json) -> None:
+        """Fire the effect: returns once its row is committed."""
+
+    def close(self) -> None:
+        """Release the connection."""
+
+
+class SqliteOracle:
+    """The record itself. Open one per process, after the fork."""
+
+    def __init__(self, path: Path) -> None:
+        self._connection = sqlite3.connect(
+            path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=8
+        )
+        self._connection.execute("PRAGMA synchronous=FULL")
+
+    def fire(self, call: str, effect: str, value: Json) -> None:
+        """Insert the row; in autocommit mode the statement is the commit."""
+        self._connection.execute(
+            "INSERT INTO fired (call, effect, value) VALUES (?, ?, ?)", (call, effect, json.dumps(value))
+        )
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+
+class ServiceOracle:
+    """The record behind a service of its own process, reached over a socket, as a payment provider is.
+
+    Each call is one line; the service answers with one byte once the row is committed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.settimeout(_BUSY_SECONDS)
+        self._socket.connect(str(path))
+
+    def fire(self, call: str, effect: str, value: Json) -> None:
+        """Ask the service, and wait for its receipt."""
+        self._socket.sendall(json.dumps([call, effect, value]).encode() + b"\n")
+        if self._socket.recv(1) != b"+":
+            raise OSError(f"the effect service went away during call {call}")
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._socket.close()
+
+
+def create(path: Path) -> None:
+    """Make an empty effect record."""
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute(
+            "CREATE TABLE fired (row INTEGER PRIMARY KEY, call TEXT NOT NULL, effect TEXT NOT NULL, value TEXT)"
+        )
+    connection.close()
+
+
+def connect(location: str) -> Oracle:
+    """Open the record at a location: the path of its file, or `unix:` and the path of a service's socket."""
+    if location.startswith(_SERVICE):
+        return ServiceOracle(Path(location.removeprefix(_SERVICE)))
+    return SqliteOracle(Path(location))
+
+
+def fired(path: Path) -> tuple[str, ...]:
+    """The calls whose rows are committed, in commit order."""
+    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=_BUSY_SECONDS)
+    try:
+        return tuple(call for (call,) in connection.execute("SELECT call FROM fired ORDER BY row"))
+    finally:
+        connection.close()

@@ -1,0 +1,161 @@
+"""One process of a protocol: serves operations on a run until it is told to exit, or dies where its fault says."""
+
+from __future__ import annotations
+
+import importlib
+import socket
+from pathlib import Path
+from typing import Any
+
+from resumption.history.events import (
+    Deliver,
+    Inspect,
+    Intent,
+    Park,
+    Pending,
+    Raise,
+    Recover,
+    Return,
+    Start,
+    State,
+)
+from resumption.history.ndjson import Appender, decode_workload, jsonable
+from resumption.planes.interface import (
+    Address,
+    Completed,
+    Decision,
+    Failed,
+    Handle,
+    OpenRun,
+    Outcome,
+    Parked,
+    Run,
+    Store,
+)
+from resumption.worker import oracle
+from resumption.worker.channel import Channel
+from resumption.worker.faults import Fault, Mode
+from resumption.worker.instruments import WorkerInstruments
+
+__all__ = ["serve", "serve_descriptor"]
+
+
+def serve(sock: socket.socket) -> None:
+    """Serve the operations that arrive on `sock` until the other side closes it."""
+    channel = Channel(sock)
+    message = channel.receive()
+    if message is None:
+        return
+    worker = _Worker(message)
+    channel.send({})
+    while (message := channel.receive()) is not None:
+        if message.pop("hold", False):
+            channel.send({"ready": True})
+            if channel.receive() is None:
+                return
+        channel.send(worker.serve(message))
+
+
+class _Worker:
+    """The open run, and the instruments that it was opened with."""
+
+    def __init__(self, message: dict[str, Any]) -> None:
+        fault = message["fault"]
+        self._instruments = WorkerInstruments(
+            message["process"],
+            Appender(Path(message["history"])),
+            oracle.connect(message["oracle"]),
+            Fault(fault["point"], Mode(fault["mode"]), fault["occurrence"]) if fault else None,
+        )
+        self._run = self._open(message)
+
+    def _open(self, message: dict[str, Any]) -> Run:
+        store = Store(message["backend"], Path(message["store"]))
+        open_run: OpenRun = importlib.import_module(message["adapter"]).open_run
+        return open_run(decode_workload(message["workload"]), store, self._instruments)
+
+    def serve(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Serve one operation and say how it ended."""
+        self._instruments.serve(message["operation"], message["branch"])
+        match message["do"]:
+            case "start":
+                self._instruments.record(Start, value=message["value"])
+                return self._ended(self._run.start(message["value"]))
+            case "deliver":
+                return self._deliver(message)
+            case "recover":
+                self._instruments.record(Recover, form=message["form"])
+                return self._ended(self._run.recover(message["form"]))
+            case "inspect":
+                return self._inspect()
+            case "address":
+                address = self._run.address()
+                return {"checkpoint": address.checkpoint, "requests": dict(address.requests)}
+            case "reopen":
+                self._run.close()
+                self._run = self._open(message)
+                return {}
+            case "close":
+                self._run.close()
+                return {}
+            case other:
+                raise RuntimeError(f"a worker process can't {other!r}")
+
+    def _deliver(self, message: dict[str, Any]) -> dict[str, Any]:
+        decision = Decision(
+            value=message["value"],
+            target=message["target"],
+            address=Address(**message["address"]),
+            form=message["form"],
+            intent=Intent(message["intent"]),
+            delivery=message["delivery"],
+        )
+        self._instruments.record(
+            Deliver,
+            intent=decision.intent,
+            form=decision.form,
+            delivery=decision.delivery,
+            value=decision.value,
+            target=decision.target,
+        )
+        return self._ended(self._run.deliver(decision))
+
+    def _ended(self, handle: Handle) -> dict[str, Any]:
+        outcome: Outcome = handle.wait()
+        match outcome:
+            case Parked(pending):
+                self._instruments.record(Park, pending=pending)
+                return {"outcome": "parked", "pending": _pending(pending)}
+            case Completed(trail):
+                self._instruments.record(Return, trail=jsonable(trail))
+                return {"outcome": "completed", "trail": jsonable(trail)}
+            case Failed(error, message):
+                self._instruments.record(Raise, error=error, message=message)
+                return {"outcome": "failed", "error": error, "message": message}
+
+    def _inspect(self) -> dict[str, Any]:
+        self._instruments.record(Inspect)
+        try:
+            snapshot = self._run.inspect()
+        except Exception as error:
+            # Inspection that raises is a finding, not a failure of the harness.
+            self._instruments.record(Raise, error=type(error).__name__, message=str(error))
+            return {"outcome": "failed", "error": type(error).__name__, "message": str(error)}
+        self._instruments.record(
+            State, trail=jsonable(snapshot.trail), pending=snapshot.pending, finished=snapshot.finished
+        )
+        return {
+            "outcome": "state",
+            "trail": jsonable(snapshot.trail),
+            "pending": _pending(snapshot.pending),
+            "finished": snapshot.finished,
+        }
+
+
+def _pending(pending: tuple[Pending, ...]) -> list[dict[str, str]]:
+    return [{"identity": item.identity, "name": item.name} for item in pending]
+
+
+def serve_descriptor(descriptor: int) -> None:
+    """Serve the socket that the harness handed over: the whole life of a process that was spawned, not forked."""
+    serve(socket.socket(fileno=descriptor))
