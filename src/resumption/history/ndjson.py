@@ -56,6 +56,8 @@ def jsonable(value: object, *, depth: int = _MAX_DEPTH // 2) -> Any:
         return value
     if isinstance(value, float) and value - value == 0:
         return value
+    if isinstance(value, dict) and set(value) == {"!repr"} and isinstance(value["!repr"], str):
+        return value
     if depth and isinstance(value, list | tuple):
         return [jsonable(item, depth=depth - 1) for item in value]
     if depth and isinstance(value, dict) and all(isinstance(key, str) for key in value):
