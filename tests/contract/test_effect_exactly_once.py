@@ -122,6 +122,40 @@ def test_effect_of_a_task_that_the_plane_retries_within_one_operation_is_window(
     assert cell(p, EO).measured is Measured.UNEXERCISED
 
 
+def test_first_fire_of_an_operation_that_was_cut_off_only_later_was_not_cut_off_then() -> None:
+    p = Protocol(PLAIN)
+    p.start()
+    for _ in range(2):
+        p.begins("a", sees=[])
+        p.fires("charge")
+    p.dies()
+    assert "before the first fire was on durable record" in story(cell(p, EO, Facet.WINDOW))
+
+
+def test_recovery_of_a_run_that_is_still_alive_exercises_neither_facet() -> None:
+    p = Protocol(PLAIN)
+    first = p.start()
+    p.begins("a", sees=[])
+    p.fires("charge")
+    p.recover()
+    p.raises("RunBusy")
+    p.on(first).dies()
+    assert cell(p, EO).measured is Measured.UNEXERCISED
+    assert cell(p, EO, Facet.WINDOW).measured is Measured.UNEXERCISED
+
+
+def test_answer_after_an_unrecorded_effect_of_a_run_that_was_not_cut_off_exercises_neither_facet() -> None:
+    p = Protocol(PLAIN)
+    p.start()
+    p.begins("a", sees=[])
+    p.fires("charge")
+    p.returns("a")
+    p.recover()
+    p.returns("a")
+    assert cell(p, EO).measured is Measured.UNEXERCISED
+    assert cell(p, EO, Facet.WINDOW).measured is Measured.UNEXERCISED
+
+
 def test_racing_processes_that_fire_one_effect_before_its_record_breach_the_window() -> None:
     p = Protocol()
     p.to_the_gate()

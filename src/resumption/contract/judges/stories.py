@@ -37,8 +37,13 @@ _LONGEST = 120
 
 def shown(value: Json) -> str:
     """A JSON value as readers see it in a story, cut where it gets long."""
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return _brief(json.dumps(value, ensure_ascii=False))
+
+
+def _brief(text: str) -> str:
+    """One line of printable text: frameworks raise messages of many lines, and programs write what no file can hold."""
+    line = " ".join(text.split()).encode(errors="backslashreplace").decode()
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 
 def finding(history: History, summary: str, *told: Event | int | None, silent_corruption: bool = False) -> Finding:
@@ -115,7 +120,7 @@ def _answer(event: Park | Return | Raise | State) -> str:
         case Return():
             return f"the run returned as finished, with {shown(event.trail)}"
         case Raise():
-            return f"the operation raised {event.error}: {event.message}"
+            return f"the operation raised {_brief(f'{event.error}: {event.message}')}"
         case State():
             return f"inspection showed {'a finished' if event.finished else 'an open'} run with {shown(event.trail)}"
 
