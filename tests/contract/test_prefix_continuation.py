@@ -69,7 +69,16 @@ def test_recovery_that_goes_on_from_another_state_than_the_durable_one_breaches(
     assert "which the durable writes of `a` don't explain" in story(found)
 
 
-@pytest.mark.parametrize(("trail", "measured"), [(["a", "b"], Measured.CONFORMS), (["a"], Measured.CONFORMS)])
+@pytest.mark.parametrize(
+    ("trail", "measured"),
+    [
+        (["a", "b"], Measured.CONFORMS),
+        (["a"], Measured.CONFORMS),
+        (["a", "x"], Measured.BREACHES),
+        (["b"], Measured.BREACHES),
+        (["a", "b", "b"], Measured.BREACHES),
+    ],
+)
 def test_write_whose_storage_was_cut_may_be_there_or_not(trail: list[str], measured: Measured) -> None:
     p = Protocol(PLAIN)
     p.start()
@@ -82,6 +91,37 @@ def test_write_whose_storage_was_cut_may_be_there_or_not(trail: list[str], measu
     p.begins("c", sees=trail)
     p.returns("a", "b", "c")
     assert cell(p, PC).measured is measured
+
+
+def test_task_that_starts_from_its_own_write_breaches() -> None:
+    p = Protocol(PLAIN)
+    p.start()
+    p.runs("a", sees=[])
+    p.begins("b", sees=["a"])
+    p.ends("b", write=["b"])
+    p.stores("b", phase=Phase.BEGIN)
+    p.dies()
+    p.recover()
+    p.begins("b", sees=["a", "b"])
+    p.returns("a", "b", "b", "c")
+    assert 'saw ["a", "b"]' in story(cell(p, PC))
+
+
+def test_write_that_came_later_explains_nothing() -> None:
+    p = crashed_after_a()
+    p.recover()
+    p.begins("c", sees=["a", "b"])
+    p.runs("b", sees=["a"])
+    p.returns("a", "b", "c")
+    assert 'saw ["a", "b"]' in story(cell(p, PC))
+
+
+def test_answer_that_returns_without_running_anything_is_left_to_liveness() -> None:
+    p = Protocol()
+    p.to_the_gate()
+    p.deliver(True)
+    p.returns()
+    assert cell(p, PC).measured is Measured.UNEXERCISED
 
 
 def test_recovery_that_returns_what_is_durable_without_running_anything_conforms() -> None:

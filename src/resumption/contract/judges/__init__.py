@@ -50,7 +50,7 @@ JUDGES: Mapping[Property, Judge] = {
 
 def facets(property_: Property) -> tuple[Facet, ...]:
     """The parts in which a property is measured: one judgement each."""
-    return tuple(Facet) if property_ is Property.EFFECT_EXACTLY_ONCE else (Facet.CELL,)
+    return (Facet.CELL, Facet.WINDOW) if property_ is Property.EFFECT_EXACTLY_ONCE else (Facet.CELL,)
 
 
 def judge(history: History, property_: Property) -> tuple[Judgement, ...]:
