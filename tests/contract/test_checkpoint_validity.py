@@ -117,9 +117,10 @@ def test_every_state_that_is_no_list_of_strings_is_invalid(trail: object) -> Non
     assert cell(q, CV).measured is Measured.BREACHES
 
 
-def test_nobody_looking_afterwards_is_undetermined() -> None:
+@pytest.mark.parametrize("end", ["raises", "returns"])
+def test_nobody_looking_afterwards_is_undetermined(end: str) -> None:
     p = handed_over()
-    p.raises()
+    getattr(p, end)()
     found = cell(p, CV)
     assert found.measured is Measured.UNDETERMINED
     assert "no inspection showed the state" in found.reason
@@ -148,6 +149,15 @@ def test_state_shown_on_another_branch_says_nothing() -> None:
     q.inspect("b0")
     q.shows("a")
     assert cell(q, CV).measured is Measured.UNDETERMINED
+
+
+def test_write_that_outlived_its_process_breaches() -> None:
+    p = handed_over(stored=True)
+    p.dies()
+    p.inspect()
+    p.shows("a", None)
+    (finding,) = cell(p, CV).findings
+    assert finding.silent_corruption
 
 
 def test_process_that_died_with_the_write_in_hand_shows_nothing() -> None:

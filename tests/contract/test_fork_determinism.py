@@ -1,5 +1,7 @@
 """FD: each decision at one interrupt has its own outcome."""
 
+from dataclasses import replace
+
 import pytest
 from histories import TWO_QUESTIONS, Protocol, cell, story
 
@@ -130,28 +132,152 @@ def test_stray_on_the_main_line_does_not_count_as_a_decision() -> None:
     assert cell(p, FD).measured is Measured.CONFORMS
 
 
-def test_fork_at_the_second_question_keeps_the_first_answer() -> None:
+def test_outcome_that_is_no_list_holds_no_decision() -> None:
+    p = answered()
+    p.fork(False)
+    p.runs("approve", sees=["a"], decisions=(False,))
+    number = p.returns()
+    p.events[number - 1] = replace(p.events[number - 1], trail=None)
+    assert "the run returned without `approve=False`" in story(cell(p, FD))
+
+
+def test_answer_that_was_lost_in_a_crash_and_given_again_is_judged_by_the_second() -> None:
+    p = Protocol()
+    p.to_the_gate()
+    p.deliver("yes", name="lost")
+    p.begins("approve", sees=["a"])
+    p.consumes("yes")
+    p.dies()
+    p.recover()
+    p.parks()
+    second = p.deliver("maybe")
+    p.passes_the_gate("maybe")
+    p.fork("no")
+    p.passes_the_gate("no")
+    found = cell(p, FD)
+    assert found.measured is Measured.CONFORMS
+    assert found.witnesses[0] == second.number
+
+
+def test_stray_on_the_forks_branch_does_not_end_what_the_fork_began() -> None:
+    p = answered()
+    fork = p.fork(False)
+    p.begins("approve", sees=["a"])
+    p.consumes(False)
+    p.dies()
+    p.deliver("other", intent=Intent.STRAY, branch="b0.1")
+    p.raises()
+    p.recover("b0.1")
+    p.passes_the_gate(False)
+    assert fork.number in cell(p, FD).witnesses
+
+
+def test_fork_delivered_again_under_its_name_is_the_same_decision() -> None:
+    p = answered()
+    p.fork(False)
+    p.begins("approve", sees=["a"])
+    p.consumes(False)
+    p.dies()
+    p.deliver(False, name="d3", intent=Intent.RETRY, branch="b0.1")
+    p.passes_the_gate(False)
+    assert cell(p, FD).measured is Measured.CONFORMS
+
+
+def test_effect_that_a_stray_fired_is_not_the_forks() -> None:
+    p = answered()
+    p.fork(False)
+    p.begins("approve", sees=["a"])
+    p.consumes(False)
+    p.returns("a", "approve=False", "c")
+    p.deliver("other", intent=Intent.STRAY, branch="b0.1")
+    p.fires("pay")
+    p.raises()
+    assert "its effect `pay` never fired" in story(cell(p, FD))
+
+
+def test_two_answers_on_copies_of_the_store_are_no_fork() -> None:
+    p = answered()
+    p.deliver(False, branch="copy1")
+    p.passes_the_gate(False)
+    assert cell(p, FD).measured is Measured.UNEXERCISED
+
+
+# Two questions in one task -------------------------------------------------------------------------------------------
+
+
+def at_the_second_question() -> Protocol:
     p = Protocol(TWO_QUESTIONS)
     p.start()
     p.runs("a", sees=[])
     p.begins("approve", sees=["a"])
     p.parks("q1")
     p.deliver("yes", to="q1")
+    passes_the_first_question(p, "yes")
+    return p
+
+
+def passes_the_first_question(p: Protocol, value: str) -> None:
     p.begins("approve", sees=["a"])
-    p.consumes("yes", interrupt="q1")
+    p.consumes(value, interrupt="q1")
     p.fires("hold")
     p.parks("q2")
-    p.deliver("yes", to="q2")
+
+
+def passes_the_second_question(p: Protocol, first: str, second: str, *, trail: str) -> None:
     p.begins("approve", sees=["a"])
-    for question in ("q1", "q2"):
-        p.consumes("yes", interrupt=question)
+    p.consumes(first, interrupt="q1")
+    p.consumes(second, interrupt="q2")
     p.fires("pay")
-    p.returns("a", "approve=yes+yes", "c")
+    p.returns("a", trail, "c")
+
+
+def test_decision_has_its_outcome_once_the_next_question_is_asked() -> None:
+    p = at_the_second_question()
+    p.fork("no", to="q1")
+    passes_the_first_question(p, "no")
+    assert cell(p, FD).measured is Measured.CONFORMS
+
+
+def test_decision_after_which_the_same_question_is_asked_has_no_outcome() -> None:
+    p = at_the_second_question()
+    p.fork("no", to="q1")
+    p.begins("approve", sees=["a"])
+    p.consumes("no", interrupt="q1")
+    p.parks("q1")
+    assert cell(p, FD).measured is Measured.UNEXERCISED
+
+
+def test_first_decision_must_still_show_after_the_second_question() -> None:
+    p = at_the_second_question()
+    p.fork("no", to="q1")
+    passes_the_first_question(p, "no")
+    p.deliver("yes", to="q2", branch="b0.1")
+    passes_the_second_question(p, "no", "yes", trail="approve=yes+yes")
+    assert "the run returned without `approve=no+yes`" in story(cell(p, FD))
+
+
+def test_outcome_that_a_missing_second_answer_leaves_open_is_not_compared() -> None:
+    p = at_the_second_question()
+    p.fork("no", to="q1")
+    p.begins("approve", sees=["a"])
+    p.consumes("no", interrupt="q1")
+    p.fires("hold")
+    p.returns("a", "c")
+    assert cell(p, FD).measured is Measured.CONFORMS
+
+
+def test_answer_to_another_question_is_no_decision_at_this_one() -> None:
+    p = at_the_second_question()
     p.fork("no", to="q2")
-    p.begins("approve", sees=["a"])
-    p.consumes("yes", interrupt="q1")
-    p.consumes("no", interrupt="q2")
-    p.fires("pay")
-    p.returns("a", "approve=yes+no", "c")
+    passes_the_second_question(p, "yes", "no", trail="approve=yes+no")
+    assert cell(p, FD).measured is Measured.UNEXERCISED
+
+
+def test_fork_at_the_second_question_keeps_the_first_answer() -> None:
+    p = at_the_second_question()
+    p.deliver("yes", to="q2")
+    passes_the_second_question(p, "yes", "yes", trail="approve=yes+yes")
+    p.fork("no", to="q2")
+    passes_the_second_question(p, "yes", "no", trail="approve=yes+no")
     assert cell(p, FD).measured is Measured.CONFORMS
     assert cell(p, Property.CONSUME_ONCE_COUNT).measured is Measured.CONFORMS

@@ -49,6 +49,19 @@ def test_memoised_replay_that_serves_the_effects_from_the_record_conforms() -> N
     assert cell(p, PC).measured is Measured.CONFORMS
 
 
+def test_recovery_is_not_blamed_for_the_effects_of_a_later_one() -> None:
+    p = crashed_after_a()
+    p.recover()
+    p.begins("a", sees=[])
+    p.dies()
+    second = p.recover()
+    p.runs("a", sees=[])
+    p.returns("a", "b", "c")
+    blamed = [finding for finding in cell(p, PC).findings if "ran again" in finding.summary]
+    assert len(blamed) == 1
+    assert second.number in {step.number for step in blamed[0].story}
+
+
 def test_memoised_replay_that_gets_no_further_still_exercised_the_prefix() -> None:
     p = crashed_after_a()
     p.recover()

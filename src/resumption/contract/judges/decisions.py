@@ -54,15 +54,15 @@ class _Decision:
             if event.interrupt == self.delivery.target and event.operation in self.operations
         ]
 
-    def caused(self) -> list[int]:
-        """Places of the effects that depend on this decision: those between its interrupt and the task's next."""
-        places = []
-        for place in range(self.place[1] + 1, len(self.task.steps)):
-            if isinstance(self.task.steps[place], Interrupt):
+    def caused(self) -> list[tuple[int, Effect]]:
+        """The effects that depend on this decision, with their places: those up to the task's next interrupt."""
+        effects = []
+        for place, step in enumerate(self.task.steps):
+            if place > self.place[1] and isinstance(step, Interrupt):
                 break
-            if isinstance(self.task.steps[place], Effect):
-                places.append(place)
-        return places
+            if place > self.place[1] and isinstance(step, Effect):
+                effects.append((place, step))
+        return effects
 
     def fires(self, place: int) -> list[Firing]:
         """The fires of the effect at one place of the task."""
@@ -132,7 +132,7 @@ def _decided(decision: _Decision) -> Decided:
     if settled is None:
         return Decided(delivery)
     findings = _effects(decision, where, settled) + _trail(decision, where, settled)
-    fires = [firing.fire.begin for place in decision.caused() for firing in decision.fires(place)]
+    fires = [firing.fire.begin for place, _ in decision.caused() for firing in decision.fires(place)]
     witnesses = (delivery.number, consumed[-1].number, *fires, settled.number)
     return Decided(delivery, witnesses, tuple(findings))
 
@@ -140,14 +140,13 @@ def _decided(decision: _Decision) -> Decided:
 def _effects(decision: _Decision, where: str, settled: Return | Park) -> list[Finding]:
     """Each effect once. That a recovery fires one again is for EO: only the delivery's own operation counts here."""
     found = []
-    for place in decision.caused():
+    for place, effect in decision.caused():
         fires = decision.fires(place)
-        effect = decision.task.steps[place]
         own = [f.fire.begin for f in fires if f.fire.operation == decision.delivery.operation]
-        if isinstance(effect, Effect) and not fires:
+        if not fires:
             summary = f"{where} was consumed, but its effect `{effect.name}` never fired"
             found.append(finding(decision.history, summary, decision.delivery, *decision.consumed(), settled))
-        elif isinstance(effect, Effect) and len(own) > 1:
+        elif len(own) > 1:
             summary = f"{where} fired its effect `{effect.name}` {len(own)} times"
             found.append(finding(decision.history, summary, decision.delivery, *own))
     return found
