@@ -7,8 +7,8 @@ signatures of a saver to decide what it can do. They store exactly what the stoc
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,24 +27,38 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from resumption.history.workload import Workload
 from resumption.planes.interface import Instruments, Store
 
-__all__ = ["MemorySaver", "SqliteFileSaver", "open_saver"]
+__all__ = ["MemorySaver", "Saver", "Seam", "SqliteFileSaver", "open_saver"]
 
 _NODE_PATH = "~__pregel_pull, "
 """How LangGraph begins the path of a task that is a node; the node's name is the rest."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Seam:
-    """Where the storage operations of one opened run are recorded."""
+class Seam:
+    """Where the storage operations of one opened run are recorded, and what they cover."""
 
-    tasks: tuple[str, ...]
+    workload: Workload
     instruments: Instruments
+    whole: str = ""
+    """The task of LangGraph's that all tasks of the workload run inside; empty if there is none."""
+    names: dict[str, str] = field(default_factory=dict)
+    """The names of the tasks that LangGraph knows by id alone."""
+
+    def identify(self, namespace: str) -> None:
+        """Learn the running task's name and id from its checkpoint namespace, `…|name:id`."""
+        name, _, identity = namespace.rpartition("|")[2].partition(":")
+        self.names[identity] = name
+
+    def covered(self, ended: Container[str]) -> list[str]:
+        """The tasks of the workload that are durable when these tasks of LangGraph's are."""
+        names = [task.name for task in self.workload.tasks]
+        return names if self.whole and self.whole in ended else [name for name in names if name in ended]
 
 
 class _Recording(BaseCheckpointSaver[str]):
     """The mixin: brackets `put` and `put_writes` in the instruments of the run that is open."""
 
-    seam: _Seam
+    seam: Seam
 
     def put(
         self,
@@ -54,8 +68,8 @@ class _Recording(BaseCheckpointSaver[str]):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Store a checkpoint, which makes the results of all tasks that it has seen durable."""
-        covers = [task for task in self.seam.tasks if task in checkpoint["versions_seen"]]
-        with self.seam.instruments.persist(_name_of_checkpoint(metadata), covers):
+        name = f"{_within(config)}put({_step_of(metadata)})"
+        with self.seam.instruments.persist(name, self.seam.covered(checkpoint["versions_seen"])):
             return super().put(config, checkpoint, metadata, new_versions)
 
     def put_writes(
@@ -67,15 +81,21 @@ class _Recording(BaseCheckpointSaver[str]):
     ) -> None:
         """Store what a task wrote, which makes its result durable if the task ended."""
         channels = [channel for channel, _ in writes]
-        task = task_path.removeprefix(_NODE_PATH)
-        covers = [task] if task in self.seam.tasks and _ended(channels) else []
-        with self.seam.instruments.persist(f"put_writes({_label(task, channels)})", covers):
+        task = self.seam.names.get(task_id, task_path.removeprefix(_NODE_PATH))
+        covers = self.seam.covered([task]) if _ended(channels) else []
+        with self.seam.instruments.persist(f"{_within(config)}put_writes({_label(task, channels)})", covers):
             super().put_writes(config, writes, task_id, task_path)
 
 
-def _name_of_checkpoint(metadata: CheckpointMetadata) -> str:
+def _within(config: RunnableConfig) -> str:
+    """The subgraph that an operation belongs to, as `outer/inner/`; empty for the root graph."""
+    namespace = config["configurable"].get("checkpoint_ns", "")
+    return "".join(part.partition(":")[0] + "/" for part in namespace.split("|") if part)
+
+
+def _step_of(metadata: CheckpointMetadata) -> str:
     step, source = metadata["step"], metadata["source"]
-    return f"put(step={step})" if source == "loop" else f"put({source},step={step})"
+    return f"step={step}" if source == "loop" else f"{source},step={step}"
 
 
 def _ended(channels: Sequence[str]) -> bool:
@@ -99,13 +119,15 @@ class SqliteFileSaver(_Recording, SqliteSaver):
     """LangGraph's `SqliteSaver`, recorded."""
 
 
+Saver = MemorySaver | SqliteFileSaver
+
 _MEMORY: dict[Path, MemorySaver] = {}
 """The in-memory savers by store location: what stands for durable storage within this process."""
 
 
-def open_saver(workload: Workload, store: Store, instruments: Instruments) -> MemorySaver | SqliteFileSaver:
+def open_saver(store: Store, seam: Seam) -> Saver:
     """Open the saver of `store`; raises `ValueError` for a backend that this family doesn't have."""
-    saver: MemorySaver | SqliteFileSaver
+    saver: Saver
     match store.backend:
         case "memory":
             saver = _MEMORY.setdefault(store.location, MemorySaver())
@@ -114,5 +136,5 @@ def open_saver(workload: Workload, store: Store, instruments: Instruments) -> Me
             saver = SqliteFileSaver(sqlite3.connect(store.location / "langgraph.sqlite", check_same_thread=False))
         case _:
             raise ValueError(f"LangGraph has no backend {store.backend!r} here")
-    saver.seam = _Seam(tuple(task.name for task in workload.tasks), instruments)
+    saver.seam = seam
     return saver
