@@ -7,23 +7,15 @@ import sys
 from collections import Counter
 
 import pytest
+from driving import APPROVAL, TWO_QUESTIONS, deliver, fail_in_notify, park
 from recording import Persisted, RecordingInstruments
 
 from resumption.history.events import Intent
-from resumption.history.workload import Corrupt, Effect, Interrupt, Task, Workload, WriteFault
-from resumption.planes.interface import Completed, Decision, Failed, Operation, Parked, Store
+from resumption.history.workload import Corrupt, Task, Workload, WriteFault
+from resumption.planes.interface import Completed, Failed, Operation, Parked, Store
 from resumption.planes.langgraph.spec import GRAPH
 
 open_run = pytest.importorskip(GRAPH.adapter).open_run
-
-APPROVAL = Workload(
-    (
-        Task("draft", (Effect("write"),)),
-        Task("approve", (Interrupt("sure?"), Effect("pay"))),
-        Task("notify", (Effect("mail"),)),
-    )
-)
-TWO_QUESTIONS = Workload((Task("ask", (Interrupt("first?"), Interrupt("second?"))), Task("after")))
 
 
 @pytest.fixture(params=[backend.name for backend in GRAPH.backends])
@@ -34,29 +26,6 @@ def store(request, tmp_path):
 @pytest.fixture
 def seen():
     return RecordingInstruments()
-
-
-def park(workload: Workload, store: Store, seen: RecordingInstruments):
-    """Open a run and start it, up to its first question."""
-    run = open_run(workload, store, seen)
-    assert isinstance(run.start({}).wait(), Parked)
-    return run
-
-
-def deliver(run, value, *, address=None, form="bare", target="sure?", intent=Intent.ANSWER):
-    decision = Decision(
-        value=value, target=target, address=address or run.address(), form=form, intent=intent, delivery="d1"
-    )
-    return run.deliver(decision).wait()
-
-
-def fail_in_notify(store: Store):
-    """Answer the question, and fail in the task behind it, as if the mail server were down."""
-    outage = RecordingInstruments(failing="mail")
-    run = park(APPROVAL, store, outage)
-    assert deliver(run, True) == Failed("ConnectionError", "mail is out of reach")
-    run.close()
-    return outage
 
 
 # The life of a run --------------------------------------------------------------------------------------------------
@@ -88,7 +57,7 @@ def test_opening_executes_and_stores_nothing(store, seen):
 
 
 def test_a_second_opening_finds_the_parked_run(store, seen):
-    park(APPROVAL, store, seen).close()
+    park(open_run, APPROVAL, store, seen).close()
     later = RecordingInstruments()
     run = open_run(APPROVAL, store, later)
     assert [pending.name for pending in run.inspect().pending] == ["sure?"]
@@ -97,7 +66,7 @@ def test_a_second_opening_finds_the_parked_run(store, seen):
 
 
 def test_looking_stores_nothing(store, seen):
-    run = park(APPROVAL, store, seen)
+    run = park(open_run, APPROVAL, store, seen)
     before = list(seen.persisted)
     snapshot = run.inspect()
     run.address()
@@ -110,18 +79,18 @@ def test_looking_stores_nothing(store, seen):
 
 
 def test_two_threads_of_one_store_are_two_runs(store, seen):
-    park(APPROVAL, store, seen)
+    park(open_run, APPROVAL, store, seen)
     other = open_run(APPROVAL, Store(store.backend, store.location, "other"), seen)
     assert not other.inspect().pending
 
 
 def test_an_error_of_a_task_is_the_outcome(store):
-    outage = fail_in_notify(store)
+    outage = fail_in_notify(open_run, store)
     assert [name for name, _ in outage.fired] == ["write", "pay"]
 
 
 def test_a_form_or_a_backend_that_nobody_listed_is_an_error(store, seen, tmp_path):
-    run = park(APPROVAL, store, seen)
+    run = park(open_run, APPROVAL, store, seen)
     with pytest.raises(ValueError, match="no resume form 'telepathy'"):
         run.recover("telepathy")
     with pytest.raises(ValueError, match="no resume form 'telepathy'"):
@@ -141,7 +110,7 @@ def test_every_form_of_the_spec_is_tested_here():
 
 @pytest.mark.parametrize("form", ["bare", "map"])
 def test_a_delivery_answers_the_question(store, seen, form):
-    run = park(APPROVAL, store, seen)
+    run = park(open_run, APPROVAL, store, seen)
     assert deliver(run, "yes", form=form) == Completed(["draft", "approve=yes", "notify"])
 
 
@@ -150,14 +119,14 @@ RECOVERIES_FROM_THE_FRONTIER = ["no-input", "command", "checkpoint", "command-ch
 
 @pytest.mark.parametrize("form", RECOVERIES_FROM_THE_FRONTIER)
 def test_a_recovery_runs_only_what_had_not_ended(store, seen, form):
-    fail_in_notify(store)
+    fail_in_notify(open_run, store)
     run = open_run(APPROVAL, store, seen)
     assert run.recover(form).wait() == Completed(["draft", "approve=True", "notify"])
     assert seen.tasks == ["notify"]
 
 
 def test_the_original_input_again_starts_over_on_the_same_thread(store, seen):
-    fail_in_notify(store)
+    fail_in_notify(open_run, store)
     run = open_run(APPROVAL, store, seen)
     assert isinstance(run.recover("input").wait(), Parked)
     assert seen.tasks == ["draft", "approve"]
@@ -169,7 +138,7 @@ FORKS_THAT_ASK_AGAIN = ["two-call", "replay", "update-state"]
 
 @pytest.mark.parametrize("form", FORKS_THAT_ASK_AGAIN)
 def test_a_fork_that_asks_again_gives_each_branch_its_own_decision(store, seen, form):
-    run = park(APPROVAL, store, seen)
+    run = park(open_run, APPROVAL, store, seen)
     address = run.address()
     deliver(run, 1)
     for value in (2, 3):
@@ -180,7 +149,7 @@ def test_a_fork_that_asks_again_gives_each_branch_its_own_decision(store, seen, 
 
 
 def test_a_fork_at_the_old_checkpoint_is_served_the_first_decision(store, seen):
-    run = park(APPROVAL, store, seen)
+    run = park(open_run, APPROVAL, store, seen)
     address = run.address()
     deliver(run, 1)
     for value in (2, 3):
@@ -193,7 +162,7 @@ def test_a_fork_at_the_old_checkpoint_is_served_the_first_decision(store, seen):
 
 
 def test_two_questions_of_one_task_are_asked_one_after_the_other(store, seen):
-    run = park(TWO_QUESTIONS, store, seen)
+    run = park(open_run, TWO_QUESTIONS, store, seen)
     first = run.address()
     second = deliver(run, "a", target="first?")
     assert [pending.name for pending in second.pending] == ["second?"]
@@ -204,7 +173,7 @@ def test_two_questions_of_one_task_are_asked_one_after_the_other(store, seen):
 
 @pytest.mark.parametrize("form", ["bare", "map"])
 def test_the_first_answer_sent_again_is_taken_by_the_second_question(store, seen, form):
-    run = park(TWO_QUESTIONS, store, seen)
+    run = park(open_run, TWO_QUESTIONS, store, seen)
     first = run.address()
     deliver(run, "a", address=first, target="first?", form=form)
     again = deliver(run, "a", address=first, target="first?", form=form, intent=Intent.RETRY)
@@ -251,7 +220,7 @@ def test_any_other_invalid_write_bricks_the_thread(store, seen, fault, error, re
 
 
 def test_storage_operations_have_reproducible_names_and_say_what_they_cover(store, seen):
-    run = park(APPROVAL, store, seen)
+    run = park(open_run, APPROVAL, store, seen)
     asked = Counter(seen.persisted)
     assert asked == Counter(
         [
@@ -278,20 +247,20 @@ def test_storage_operations_have_reproducible_names_and_say_what_they_cover(stor
 def test_a_second_run_has_the_same_operations(store, tmp_path):
     first, second = RecordingInstruments(), RecordingInstruments()
     for thread, seen in (("one", first), ("two", second)):
-        deliver(park(APPROVAL, Store(store.backend, tmp_path, thread), seen), True)
+        deliver(park(open_run, APPROVAL, Store(store.backend, tmp_path, thread), seen), True)
     assert Counter(first.persisted) == Counter(second.persisted)
 
 
 def test_a_task_that_failed_or_asked_again_covers_nothing(store, seen):
-    outage = fail_in_notify(store)
+    outage = fail_in_notify(open_run, store)
     assert outage.persisted.count(Persisted("put_writes(notify:__error__)", ())) == 1
-    run = park(TWO_QUESTIONS, Store(store.backend, store.location, "other"), seen)
+    run = park(open_run, TWO_QUESTIONS, Store(store.backend, store.location, "other"), seen)
     deliver(run, "a", target="first?", form="map")
     assert seen.persisted.count(Persisted("put_writes(ask:__interrupt__)", ())) == 2
 
 
 def test_a_fork_is_told_from_a_step_by_its_name(store, seen):
-    run = park(APPROVAL, store, seen)
+    run = park(open_run, APPROVAL, store, seen)
     address = run.address()
     deliver(run, True)
     for form, name in (("two-call", "put(fork,step=2)"), ("update-state", "put(update,step=2)")):
