@@ -1,18 +1,20 @@
-"""The adapter for LangGraph's functional API, synchronous: each task of the workload is a `@task` of one entrypoint."""
+"""The adapter for LangGraph's functional API: each task of the workload is a `@task` of one entrypoint."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.config import get_config
 from langgraph.func import entrypoint, task
-from langgraph.pregel import Pregel
 
 from resumption.history.events import Json
 from resumption.history.workload import Task, Workload
 from resumption.planes.interface import Instruments, Store
-from resumption.planes.langgraph.runs import Program, ThreadRun, ask
-from resumption.planes.langgraph.savers import Saver, Seam, open_saver
+from resumption.planes.langgraph.apps import Program, open_app
+from resumption.planes.langgraph.runs import ThreadRun, ask
+from resumption.planes.langgraph.savers import Seam
 from resumption.planes.tasks import perform
 
 __all__ = ["open_run"]
@@ -24,13 +26,11 @@ _WORKFLOW = "workflow"
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> ThreadRun:
     """Open the workload's run in `store`, as an entrypoint with tasks; nothing is executed."""
     seam = Seam(workload, instruments, whole=_WORKFLOW)
-    saver = open_saver(store, seam)
-    return ThreadRun(Program(_build(workload, instruments, seam, saver), _trail_of), saver, store.thread)
-
-
-def _build(workload: Workload, instruments: Instruments, seam: Seam, saver: Saver) -> Pregel[Any, Any, Any, Any]:
     steps = [_step(one, instruments, seam) for one in workload.tasks]
+    return ThreadRun(open_app(lambda saver: _build(steps, saver), store, seam), store.thread, _trail_of)
 
+
+def _build(steps: Sequence[Any], saver: BaseCheckpointSaver[Any]) -> Program:
     @entrypoint(checkpointer=saver)
     def workflow(_input: Json) -> Json:
         trail: list[Json] = []

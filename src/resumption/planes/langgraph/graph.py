@@ -1,4 +1,4 @@
-"""The adapter for LangGraph's graph API, synchronous: each task of the workload is a node of a `StateGraph`."""
+"""The adapter for LangGraph's graph API: each task of the workload is a node of a `StateGraph`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from pydantic import BaseModel
 from resumption.history.events import Json
 from resumption.history.workload import Task, Workload
 from resumption.planes.interface import Instruments, Store
-from resumption.planes.langgraph.runs import Program, ThreadRun, ask
-from resumption.planes.langgraph.savers import Seam, open_saver
+from resumption.planes.langgraph.apps import open_app
+from resumption.planes.langgraph.runs import ThreadRun, ask
+from resumption.planes.langgraph.savers import Seam
 from resumption.planes.tasks import perform
 
 __all__ = ["State", "build", "open_run", "trail_of"]
@@ -26,9 +27,9 @@ class State(BaseModel):
 
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> ThreadRun:
     """Open the workload's run in `store`, as a graph; nothing is executed."""
-    saver = open_saver(store, Seam(workload, instruments))
-    app = build(workload, instruments).compile(checkpointer=saver)
-    return ThreadRun(Program(app, trail_of), saver, store.thread)
+    builder = build(workload, instruments)
+    app = open_app(lambda saver: builder.compile(checkpointer=saver), store, Seam(workload, instruments))
+    return ThreadRun(app, store.thread, trail_of)
 
 
 def build(workload: Workload, instruments: Instruments) -> StateGraph[State]:

@@ -7,11 +7,9 @@ LangGraph's calls are.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.pregel import Pregel
 from langgraph.types import Command, Interrupt, StateSnapshot, interrupt
 
 from resumption.history.events import Json, Pending
@@ -27,9 +25,9 @@ from resumption.planes.interface import (
     Snapshot,
     unknown_form,
 )
-from resumption.planes.langgraph.savers import Saver, SqliteFileSaver
+from resumption.planes.langgraph.apps import App
 
-__all__ = ["Program", "ThreadRun", "ask"]
+__all__ = ["ThreadRun", "ask"]
 
 _INPUT: dict[str, Json] = {}
 """The input of every workload: the trail begins empty. A recovering process can therefore give it again."""
@@ -43,23 +41,14 @@ def ask(question: Question) -> Json:
     return interrupt({"name": question.name})
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A workload as a program of LangGraph."""
-
-    app: Pregel[Any, Any, Any, Any]
-    trail_of: Callable[[Any], Json]
-    """Reads the trail from what the program returns, and from the values of its state."""
-
-
 class ThreadRun:
     """A run of a program on one thread of one saver."""
 
-    def __init__(self, program: Program, saver: Saver, thread: str) -> None:
-        self._app = program.app
-        self._trail_of = program.trail_of
-        self._saver = saver
+    def __init__(self, app: App, thread: str, trail_of: Callable[[Any], Json]) -> None:
+        """`trail_of` reads the trail from what the program returns, and from the values of its state."""
+        self._app = app
         self._thread = thread
+        self._trail_of = trail_of
 
     def start(self, value: Json) -> Handle:
         """Start the run; the input of every workload is `{}`."""
@@ -94,8 +83,7 @@ class ThreadRun:
 
     def close(self) -> None:
         """Close the database file; an in-memory saver stays for the next run of this process."""
-        if isinstance(self._saver, SqliteFileSaver):
-            self._saver.conn.close()
+        self._app.close()
 
     # The forms: each is one to three calls, as a user of LangGraph makes them
 
@@ -133,14 +121,14 @@ class ThreadRun:
         return self._invoke(Command(resume=decision.value), fork)
 
     def _invoke(self, value: Any, config: RunnableConfig | None = None) -> Outcome:
-        result = self._app.invoke(value, config or self._head(), durability="sync")
+        result = self._app.invoke(value, config or self._head())
         if isinstance(result, dict) and (interrupts := result.get("__interrupt__")):
             return Parked(_pending(interrupts))
         return Completed(self._trail_of(result))
 
     def _states(self) -> list[StateSnapshot]:
         """The state of the root graph, and of each subgraph under way inside it."""
-        states = [self._app.get_state(self._head(), subgraphs=True)]
+        states = [self._app.get_state(self._head())]
         while inner := [task.state for task in states[-1].tasks if isinstance(task.state, StateSnapshot)]:
             states += inner
         return states

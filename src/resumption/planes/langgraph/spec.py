@@ -10,13 +10,15 @@ __all__ = ["FUNCTIONAL", "GRAPH", "SPECS", "SUBGRAPH"]
 
 _IN_PROCESS = "InMemorySaver keeps its checkpoints in the memory of one process."
 
+_MEMORY = {Capability.PROCESS_DEATH: _IN_PROCESS, Capability.CONCURRENT_RUNS: _IN_PROCESS}
+
 _BACKENDS = (
-    Backend(
-        "memory",
-        lacks={Capability.PROCESS_DEATH: _IN_PROCESS, Capability.CONCURRENT_RUNS: _IN_PROCESS},
-    ),
+    Backend("memory", lacks=_MEMORY),
     Backend("sqlite"),
+    Backend("memory-async", lacks=_MEMORY),
+    Backend("sqlite-async"),
 )
+"""Savers with the calls that they are used with; a name without `-async` means the synchronous calls."""
 
 _ANSWERS_AND_RECOVERIES = (
     Form(
@@ -101,6 +103,7 @@ def _plane(path: str, forms: tuple[Form, ...], lacks: Mapping[Capability, str]) 
             "langgraph.graph",
             "langgraph.checkpoint.memory",
             "langgraph.checkpoint.sqlite",
+            "langgraph.checkpoint.sqlite.aio",
             "langchain_core.tracers.run_collector",  # these two LangGraph imports no earlier than in its first run
             "langchain_core.tracers.stdout",
         ),
@@ -127,4 +130,4 @@ FUNCTIONAL = _plane(
 """The functional API: an entrypoint with one `@task` for each task."""
 
 SPECS: tuple[PlaneSpec, ...] = (GRAPH, SUBGRAPH, FUNCTIONAL)
-"""Every plane of this family. All run synchronously, with `durability="sync"`."""
+"""Every plane of this family. All run with `durability="sync"`."""

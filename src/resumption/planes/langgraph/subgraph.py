@@ -1,4 +1,4 @@
-"""The adapter for subgraphs, synchronous: the whole workload is a graph inside a graph, gates included."""
+"""The adapter for subgraphs: the whole workload is a graph inside a graph, gates included."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from pydantic import BaseModel
 
 from resumption.history.workload import Workload
 from resumption.planes.interface import Instruments, Store
+from resumption.planes.langgraph.apps import open_app
 from resumption.planes.langgraph.graph import build, trail_of
-from resumption.planes.langgraph.runs import Program, ThreadRun
-from resumption.planes.langgraph.savers import Seam, open_saver
+from resumption.planes.langgraph.runs import ThreadRun
+from resumption.planes.langgraph.savers import Seam
 
 __all__ = ["open_run"]
 
@@ -23,9 +24,9 @@ class _Outer(BaseModel):
 
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> ThreadRun:
     """Open the workload's run in `store`, as a graph inside a graph; nothing is executed."""
-    saver = open_saver(store, Seam(workload, instruments, whole=_INNER))
     outer = StateGraph(_Outer)
     outer.add_node(_INNER, build(workload, instruments).compile())
     outer.add_edge(START, _INNER)
     outer.add_edge(_INNER, END)
-    return ThreadRun(Program(outer.compile(checkpointer=saver), trail_of), saver, store.thread)
+    seam = Seam(workload, instruments, whole=_INNER)
+    return ThreadRun(open_app(lambda saver: outer.compile(checkpointer=saver), store, seam), store.thread, trail_of)
