@@ -80,6 +80,8 @@ def check(
     for file in (receipt_file, stable_file):
         if file:
             check_writable(file)
+    if keep:
+        keep = _empty_folder(keep)
     with progress() as listen:
         receipt = run_suite(planes, probes, jobs=jobs or default_jobs(), listen=listen, keep=keep)
     receipt = _with_acceptances(receipt, acceptances)
@@ -107,6 +109,15 @@ def _acceptances(accepted: Sequence[str], reasons: Sequence[str], known: frozens
                 "/OPERATION/FORM where there are forms."
             )
     return dict(zip(accepted, reasons, strict=True))
+
+
+def _empty_folder(path: Path) -> Path:
+    """Make the folder `path`, which must not hold anything yet, and return where it really is."""
+    with writing(path):
+        path.mkdir(parents=True, exist_ok=True)
+        if any(path.iterdir()):
+            raise click.UsageError(f"--keep {path}: the folder isn't empty. Name a new one.")
+    return path.resolve()
 
 
 def _with_acceptances(receipt: Receipt, acceptances: Mapping[str, str]) -> Receipt:
