@@ -62,7 +62,7 @@ def run_suite(
         for spec in specs:
             folder = workspace / _plane(spec)
             folder.mkdir(parents=True, exist_ok=True)
-            environments[_plane(spec)] = environment = Environment(spec, folder, jobs)
+            environments[_plane(spec)] = environment = Environment(spec, folder, jobs, None if keep else workspace)
             stack.callback(environment.close)
         results = _run_all(_plan(specs, probes), environments, workspace, jobs, listen)
         pins = {name: environment.pins for name, environment in environments.items()}
