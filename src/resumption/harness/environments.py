@@ -20,17 +20,18 @@ _SPAWN = "RESUMPTION_SPAWN"
 class Environment:
     """The installed environment, with one launcher for each job that may run at once.
 
-    The framework is imported once, by the first zygote; the others are forks of it.
+    The framework is imported once, by the first zygote; the others are forks of it. The folder `temporary` is removed
+    when the environment is closed, or when this process dies.
     """
 
-    def __init__(self, spec: PlaneSpec, workspace: Path, jobs: int) -> None:
+    def __init__(self, spec: PlaneSpec, workspace: Path, jobs: int, temporary: Path | None = None) -> None:
         self._exit = ExitStack()
         self._idle: queue.SimpleQueue[Launcher] = queue.SimpleQueue()
         preload = [*spec.preload, spec.adapter]
         variables = {**spec.environment, "PYTHONHASHSEED": "0"}
         python = Path(sys.executable)
         # Even where every process is spawned, a zygote first tells whether the framework can be imported, and its pins.
-        first = Zygote.start(python, preload, variables, workspace)
+        first = Zygote.start(python, preload, variables, workspace, temporary)
         self._exit.callback(first.close)
         self.pins = first.pins()
         if can_fork() and not os.environ.get(_SPAWN):

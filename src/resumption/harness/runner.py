@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
@@ -16,6 +15,7 @@ from resumption.harness.environments import Environment
 from resumption.harness.lab import Lab
 from resumption.harness.probes import Probe
 from resumption.harness.receipts import Receipt, new_receipt
+from resumption.harness.workspace import workspace_folder
 from resumption.history.ndjson import encode_history
 from resumption.planes.interface import PlaneSpec
 from resumption.planes.statements import load
@@ -55,14 +55,12 @@ def run_suite(
     folder. Raises `EnvironmentBroken` if a framework can't be imported.
     """
     with ExitStack() as stack:
-        workspace = keep or Path(
-            stack.enter_context(tempfile.TemporaryDirectory(prefix="resumption-", ignore_cleanup_errors=True))
-        )
+        workspace = keep or Path(stack.enter_context(workspace_folder()))
         environments: dict[str, Environment] = {}
         for spec in specs:
             folder = workspace / _plane(spec)
             folder.mkdir(parents=True, exist_ok=True)
-            environments[_plane(spec)] = environment = Environment(spec, folder, jobs)
+            environments[_plane(spec)] = environment = Environment(spec, folder, jobs, None if keep else workspace)
             stack.callback(environment.close)
         results = _run_all(_plan(specs, probes), environments, workspace, jobs, listen)
         pins = {name: environment.pins for name, environment in environments.items()}

@@ -82,10 +82,22 @@ class Zygote:
         self._exits: dict[int, int] = {}
 
     @classmethod
-    def start(cls, python: Path, preload: Sequence[str], environment: Mapping[str, str], workspace: Path) -> Zygote:
-        """Start a zygote in an environment. Raises `EnvironmentBroken` if the framework can't be imported there."""
+    def start(
+        cls,
+        python: Path,
+        preload: Sequence[str],
+        environment: Mapping[str, str],
+        workspace: Path,
+        temporary: Path | None = None,
+    ) -> Zygote:
+        """Start a zygote that works, and has its log, in the folder `workspace`.
+
+        The zygote removes the folder `temporary` when it ends, so that none is left even if this process is killed.
+        Raises `EnvironmentBroken` if the framework can't be imported in this environment.
+        """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        call = f"main({theirs.fileno()}, {str(workspace)!r}, {list(preload)!r})"
+        remove = str(temporary) if temporary else ""
+        call = f"main({theirs.fileno()}, {remove!r}, {list(preload)!r})"
         with theirs, (workspace / "zygote.log").open("ab") as log:
             process = subprocess.Popen(
                 [str(python), "-s", *_bootstrap("resumption.worker.zygote", call)],

@@ -62,6 +62,8 @@ class Citation:
     """The facet of the property that it speaks of; None if it speaks of all."""
     forms: tuple[str, ...] = ()
     """The resume forms it speaks of; empty if it speaks of all."""
+    paths: tuple[str, ...] = ()
+    """The mechanisms (`PlaneSpec.path`) it speaks of; empty if it speaks of all."""
 
     def bears_on(self, property: Property, facet: Facet, form: str) -> bool:
         """Tell whether the statement is evidence on this part of this property, for this resume form."""
@@ -73,7 +75,7 @@ class Citation:
 
 
 def load(spec: PlaneSpec) -> tuple[Citation, ...]:
-    """Return the statements of a plane's framework; none for a plane that lives in this package.
+    """Return what a plane's framework states of that plane; nothing for a plane that lives in this package.
 
     Raises `StatementsUnreadable` if the file is missing, malformed, or says a thing twice.
     """
@@ -84,7 +86,7 @@ def load(spec: PlaneSpec) -> tuple[Citation, ...]:
         text = resources.files(package).joinpath(_FILE).read_text(encoding="utf-8")
     except OSError as error:
         raise _unreadable(package, f"it can't be read ({error.strerror})") from error
-    return parse(text, package)
+    return tuple(found for found in parse(text, package) if not found.paths or spec.path in found.paths)
 
 
 def parse(text: str, name: str) -> tuple[Citation, ...]:
@@ -183,6 +185,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "property": lambda value: Property(_text(value)),
     "facet": lambda value: Facet(_text(value)),
     "forms": _texts,
+    "paths": _texts,
 }
 _REQUIRED = {"id", "bears", "text", "place", "versions", "read"}
 

@@ -3,7 +3,7 @@
 It speaks with the harness over one sequenced-packet socket. `fork` comes with the child's own socket; every child that
 ends is reported with its status. `clone` makes a second zygote, which has the framework loaded already. The zygote has
 one thread, opens nothing before a fork, and ends when the harness's end of the socket closes, however the harness
-ended: it then kills its children and removes the workspace.
+ended: it then kills its children and removes the workspace, unless that is to be kept.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ _SWEEPS = 3  # a clone's children die a moment after it, and may make a file whi
 
 
 def main(control: int, workspace: str, preload: list[str]) -> None:
-    """Run a zygote on the control socket with descriptor `control`; doesn't return."""
+    """Run a zygote on the control socket with descriptor `control`; doesn't return.
+
+    `workspace` is the folder to remove at the end; empty if it is to be kept.
+    """
     sock = socket.socket(fileno=control)
     try:
         for module in preload:
@@ -46,7 +49,7 @@ def main(control: int, workspace: str, preload: list[str]) -> None:
     gc.collect()
     gc.freeze()
     sock.send(json.dumps({"ready": os.getpid()}).encode())
-    _Zygote(sock, Path(workspace)).run()
+    _Zygote(sock, Path(workspace) if workspace else None).run()
 
 
 def _pins() -> dict[str, str]:

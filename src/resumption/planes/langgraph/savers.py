@@ -6,10 +6,9 @@ signatures of a saver to decide what it can do. They store exactly what the stoc
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Container, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -23,28 +22,63 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.types import ERROR, INTERRUPT
 from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from resumption.history.workload import Workload
-from resumption.planes.interface import Instruments, Store
+from resumption.planes.interface import Instruments
 
-__all__ = ["MemorySaver", "SqliteFileSaver", "open_saver"]
+__all__ = ["AsyncSqliteFileSaver", "MemorySaver", "Seam", "SqliteFileSaver"]
 
 _NODE_PATH = "~__pregel_pull, "
 """How LangGraph begins the path of a task that is a node; the node's name is the rest."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Seam:
-    """Where the storage operations of one opened run are recorded."""
+class Seam:
+    """Where the storage operations of one opened run are recorded, and what they cover."""
 
-    tasks: tuple[str, ...]
+    workload: Workload
     instruments: Instruments
+    whole: str = ""
+    """The task of LangGraph's that all tasks of the workload run inside; empty if there is none."""
+    names: dict[str, str] = field(default_factory=dict)
+    """The names of the tasks that LangGraph knows by id alone."""
+
+    def identify(self, namespace: str) -> None:
+        """Learn the running task's name and id from its checkpoint namespace, `…|name:id`."""
+        name, _, identity = namespace.rpartition("|")[2].partition(":")
+        self.names[identity] = name
+
+    def covered(self, ended: Container[str]) -> list[str]:
+        """The tasks of the workload that are durable when these tasks of LangGraph's are."""
+        names = [task.name for task in self.workload.tasks]
+        return names if self.whole and self.whole in ended else [name for name in names if name in ended]
 
 
-class _Recording(BaseCheckpointSaver[str]):
-    """The mixin: brackets `put` and `put_writes` in the instruments of the run that is open."""
+class _Seamed(BaseCheckpointSaver[str]):
+    """A saver that knows the run it stores, and the brackets of its operations."""
 
-    seam: _Seam
+    seam: Seam
+
+    def _storing(
+        self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata
+    ) -> AbstractContextManager[None]:
+        """Bracket `put`: a checkpoint makes the results of all tasks that it has seen durable."""
+        name = f"{_within(config)}put({_step_of(metadata)})"
+        return self.seam.instruments.persist(name, self.seam.covered(checkpoint["versions_seen"]))
+
+    def _writing(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str
+    ) -> AbstractContextManager[None]:
+        """Bracket `put_writes`: what a task wrote makes its result durable if the task ended."""
+        channels = [channel for channel, _ in writes]
+        task = self.seam.names.get(task_id, task_path.removeprefix(_NODE_PATH))
+        covers = self.seam.covered([task]) if _ended(channels) else []
+        return self.seam.instruments.persist(f"{_within(config)}put_writes({_label(task, channels)})", covers)
+
+
+class _Recording(_Seamed):
+    """The mixin for savers whose operations are synchronous underneath."""
 
     def put(
         self,
@@ -53,9 +87,8 @@ class _Recording(BaseCheckpointSaver[str]):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Store a checkpoint, which makes the results of all tasks that it has seen durable."""
-        covers = [task for task in self.seam.tasks if task in checkpoint["versions_seen"]]
-        with self.seam.instruments.persist(_name_of_checkpoint(metadata), covers):
+        """Store a checkpoint, in its bracket."""
+        with self._storing(config, checkpoint, metadata):
             return super().put(config, checkpoint, metadata, new_versions)
 
     def put_writes(
@@ -65,17 +98,46 @@ class _Recording(BaseCheckpointSaver[str]):
         task_id: str,
         task_path: str = "",
     ) -> None:
-        """Store what a task wrote, which makes its result durable if the task ended."""
-        channels = [channel for channel, _ in writes]
-        task = task_path.removeprefix(_NODE_PATH)
-        covers = [task] if task in self.seam.tasks and _ended(channels) else []
-        with self.seam.instruments.persist(f"put_writes({_label(task, channels)})", covers):
+        """Store what a task wrote, in its bracket."""
+        with self._writing(config, writes, task_id, task_path):
             super().put_writes(config, writes, task_id, task_path)
 
 
-def _name_of_checkpoint(metadata: CheckpointMetadata) -> str:
+class _AsyncRecording(_Seamed):
+    """The mixin for savers whose operations are coroutines."""
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Store a checkpoint, in its bracket."""
+        with self._storing(config, checkpoint, metadata):
+            return await super().aput(config, checkpoint, metadata, new_versions)
+
+    async def aput_writes(
+        self,
+        config: RunnableConfig,
+        writes: Sequence[tuple[str, Any]],
+        task_id: str,
+        task_path: str = "",
+    ) -> None:
+        """Store what a task wrote, in its bracket."""
+        with self._writing(config, writes, task_id, task_path):
+            await super().aput_writes(config, writes, task_id, task_path)
+
+
+def _within(config: RunnableConfig) -> str:
+    """The subgraph that an operation belongs to, as `outer/inner/`; empty for the root graph."""
+    namespace = config["configurable"].get("checkpoint_ns", "")
+    return "".join(part.partition(":")[0] + "/" for part in namespace.split("|") if part)
+
+
+def _step_of(metadata: CheckpointMetadata) -> str:
     step, source = metadata["step"], metadata["source"]
-    return f"put(step={step})" if source == "loop" else f"put({source},step={step})"
+    return f"step={step}" if source == "loop" else f"{source},step={step}"
 
 
 def _ended(channels: Sequence[str]) -> bool:
@@ -92,27 +154,12 @@ def _label(task: str, channels: Sequence[str]) -> str:
 
 
 class MemorySaver(_Recording, InMemorySaver):
-    """LangGraph's `InMemorySaver`, recorded."""
+    """LangGraph's `InMemorySaver`, recorded; its coroutines call the synchronous operations."""
 
 
 class SqliteFileSaver(_Recording, SqliteSaver):
     """LangGraph's `SqliteSaver`, recorded."""
 
 
-_MEMORY: dict[Path, MemorySaver] = {}
-"""The in-memory savers by store location: what stands for durable storage within this process."""
-
-
-def open_saver(workload: Workload, store: Store, instruments: Instruments) -> MemorySaver | SqliteFileSaver:
-    """Open the saver of `store`; raises `ValueError` for a backend that this family doesn't have."""
-    saver: MemorySaver | SqliteFileSaver
-    match store.backend:
-        case "memory":
-            saver = _MEMORY.setdefault(store.location, MemorySaver())
-        case "sqlite":
-            # LangGraph writes from threads of its own, so the connection can't be bound to this one.
-            saver = SqliteFileSaver(sqlite3.connect(store.location / "langgraph.sqlite", check_same_thread=False))
-        case _:
-            raise ValueError(f"LangGraph has no backend {store.backend!r} here")
-    saver.seam = _Seam(tuple(task.name for task in workload.tasks), instruments)
-    return saver
+class AsyncSqliteFileSaver(_AsyncRecording, AsyncSqliteSaver):
+    """LangGraph's `AsyncSqliteSaver`, recorded."""

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from resumption.planes.interface import Backend, Capability, Form, Operation, PlaneSpec
 
-__all__ = ["GRAPH", "SPECS"]
+__all__ = ["FUNCTIONAL", "GRAPH", "SPECS", "SUBGRAPH"]
 
 _IN_PROCESS = "InMemorySaver keeps its checkpoints in the memory of one process."
 
-_BACKENDS = (
-    Backend(
-        "memory",
-        lacks={Capability.PROCESS_DEATH: _IN_PROCESS, Capability.CONCURRENT_RUNS: _IN_PROCESS},
-    ),
-    Backend("sqlite"),
-)
+_MEMORY = {Capability.PROCESS_DEATH: _IN_PROCESS, Capability.CONCURRENT_RUNS: _IN_PROCESS}
 
-_FORMS = (
+_BACKENDS = (
+    Backend("memory", lacks=_MEMORY),
+    Backend("sqlite"),
+    Backend("memory-async", lacks=_MEMORY),
+    Backend("sqlite-async"),
+)
+"""Savers with the calls that they are used with; a name without `-async` means the synchronous calls."""
+
+_ANSWERS_AND_RECOVERIES = (
     Form(
         "bare",
         Operation.DELIVER,
@@ -52,6 +56,9 @@ _FORMS = (
         Operation.RECOVER,
         "invoke(Command(resume=True)) with the checkpoint id of the thread's head.",
     ),
+)
+
+_FORKS = (
     Form(
         "direct",
         Operation.FORK,
@@ -69,34 +76,58 @@ _FORMS = (
         "invoke(None) with the checkpoint id, which asks again, then invoke(Command(resume=value)) at the new head.",
         statement="fork-by-replay",
     ),
-    Form(
-        "update-state",
-        Operation.FORK,
-        "update_state(checkpoint, nothing new); at its result invoke(None), which asks again, then invoke(Command(…)).",
-        statement="fork-by-update",
-    ),
 )
 
-GRAPH = PlaneSpec(
-    name="langgraph",
-    package="langgraph",
-    requires=("langgraph-checkpoint", "langgraph-checkpoint-sqlite", "langchain-core", "pydantic"),
-    path="graph",
-    adapter="resumption.planes.langgraph.graph",
-    preload=(
-        "langgraph.graph",
-        "langgraph.checkpoint.memory",
-        "langgraph.checkpoint.sqlite",
-        "langchain_core.tracers.run_collector",  # these two LangGraph imports no earlier than in its first run
-        "langchain_core.tracers.stdout",
-    ),
-    backends=_BACKENDS,
-    forms=_FORMS,
-    # A checkpoint id is an address, which a retry may carry as well as a fork; nothing else in the call says which.
-    fork_discriminator="",
-    environment={"LANGSMITH_TRACING": "false", "LANGCHAIN_TRACING_V2": "false"},
+_FORK_BY_UPDATE = Form(
+    "update-state",
+    Operation.FORK,
+    "update_state(checkpoint, nothing new); at its result invoke(None), which asks again, then invoke(Command(…)).",
+    statement="fork-by-update",
 )
-"""The graph API: a `StateGraph` with one node for each task, run synchronously with `durability="sync"`."""
 
-SPECS: tuple[PlaneSpec, ...] = (GRAPH,)
-"""Every plane of this family."""
+_FORK_INSIDE = Form(
+    "direct-inner",
+    Operation.FORK,
+    "invoke(Command(resume=value)) with the subgraph's own config, as get_state(subgraphs=True) returns it.",
+)
+
+
+def _plane(path: str, forms: tuple[Form, ...], lacks: Mapping[Capability, str]) -> PlaneSpec:
+    return PlaneSpec(
+        name="langgraph",
+        package="langgraph",
+        requires=("langgraph-checkpoint", "langgraph-checkpoint-sqlite", "langchain-core", "pydantic"),
+        path=path,
+        adapter=f"resumption.planes.langgraph.{path}",
+        preload=(
+            "langgraph.graph",
+            "langgraph.checkpoint.memory",
+            "langgraph.checkpoint.sqlite",
+            "langgraph.checkpoint.sqlite.aio",
+            "langchain_core.tracers.run_collector",  # these two LangGraph imports no earlier than in its first run
+            "langchain_core.tracers.stdout",
+        ),
+        backends=_BACKENDS,
+        forms=forms,
+        # A checkpoint id is an address, which a retry may carry as well as a fork; nothing else in the call says which.
+        fork_discriminator="",
+        lacks=lacks,
+        environment={"LANGSMITH_TRACING": "false", "LANGCHAIN_TRACING_V2": "false"},
+    )
+
+
+GRAPH = _plane("graph", (*_ANSWERS_AND_RECOVERIES, *_FORKS, _FORK_BY_UPDATE), {})
+"""The graph API: a `StateGraph` with one node for each task."""
+
+SUBGRAPH = _plane("subgraph", (*_ANSWERS_AND_RECOVERIES, *_FORKS, _FORK_BY_UPDATE, _FORK_INSIDE), {})
+"""The same graph as the one node of an outer graph."""
+
+FUNCTIONAL = _plane(
+    "functional",
+    (*_ANSWERS_AND_RECOVERIES, *_FORKS),
+    {Capability.SCHEMA: "An entrypoint declares no state schema: a task's result is whatever it returns."},
+)
+"""The functional API: an entrypoint with one `@task` for each task."""
+
+SPECS: tuple[PlaneSpec, ...] = (GRAPH, SUBGRAPH, FUNCTIONAL)
+"""Every plane of this family. All run with `durability="sync"`."""

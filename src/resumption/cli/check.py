@@ -1,0 +1,137 @@
+"""`resumption check`: measure planes against the contract."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from resumption.cli.progress import progress
+from resumption.cli.selection import choose_planes, choose_probes
+from resumption.harness.policy import ExitCode, FailOn, Policy, drifts_from, exit_code, known_cells
+from resumption.harness.receipts import Receipt, accept, read_receipt, stable_view, write
+from resumption.harness.runner import default_jobs, run_suite
+from resumption.planes.interface import PlaneSpec
+from resumption.planes.statements import Citation, load
+from resumption.report.output import check_writable, writing
+from resumption.report.terminal import print_report, report_console
+from resumption.report.view import View
+
+__all__ = ["check"]
+
+_FILE = click.Path(path_type=Path)
+
+
+@click.command(epilog="Exit codes: 0 clean, 1 findings, 2 usage, 3 inconclusive. Findings beat inconclusive cells.")
+@click.argument("names", metavar="[PLANE]...", nargs=-1)
+@click.option("--probe", "prefixes", metavar="ADDRESS", multiple=True, help="Only probes whose address begins so.")
+@click.option("--backend", "backends", metavar="NAME", multiple=True, help="Only this storage backend.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Jobs at once.  [default: two for each core]")
+@click.option("--json", "receipt_file", metavar="FILE", type=_FILE, help="Write the receipt, histories included.")
+@click.option("--stable", "stable_file", metavar="FILE", type=_FILE, help="Write what doesn't depend on time or host.")
+@click.option("--strict", is_flag=True, help="Label by the strict rule: any breach of a documented form violates.")
+@click.option(
+    "--fail-on",
+    type=click.Choice([choice.value for choice in FailOn]),
+    default=FailOn.VIOLATION.value,
+    show_default=True,
+    help="What makes the exit code 1.",
+)
+@click.option("--baseline", metavar="FILE", type=_FILE, help="Compare with this receipt, and show what changed.")
+@click.option("--accept", "accepted", metavar="CELL", multiple=True, help="Don't fail for this cell; needs --reason.")
+@click.option("--reason", "reasons", metavar="TEXT", multiple=True, help="Why the cell is accepted: one per --accept.")
+@click.option("--keep", metavar="DIR", type=_FILE, help="Keep stores, logs and histories in this folder.")
+@click.option("-v", "--verbose", is_flag=True, help="Tell every story, not one of each kind.")
+@click.pass_context
+def check(
+    ctx: click.Context,
+    names: tuple[str, ...],
+    prefixes: tuple[str, ...],
+    backends: tuple[str, ...],
+    jobs: int | None,
+    receipt_file: Path | None,
+    stable_file: Path | None,
+    strict: bool,
+    fail_on: str,
+    baseline: Path | None,
+    accepted: tuple[str, ...],
+    reasons: tuple[str, ...],
+    keep: Path | None,
+    verbose: bool,
+) -> None:
+    """Measure what "resume" means on each PLANE (langgraph, if none is named), and judge it by the contract.
+
+    Real processes are killed with SIGKILL, resumed in every documented form, and raced; whether an effect fired is
+    taken from a record outside the framework.
+    """
+    if sys.platform == "win32":
+        click.echo("Error: resumption check needs POSIX processes. On Windows, run it in WSL.", err=True)
+        ctx.exit(ExitCode.INCONCLUSIVE)
+    planes = choose_planes(names or ("langgraph",), backends)
+    probes = choose_probes(prefixes)
+    policy = Policy(FailOn(fail_on), strict)
+    before = read_receipt(baseline) if baseline else None
+    if policy.fail_on is FailOn.DRIFT and before is None:
+        raise click.UsageError("--fail-on drift compares with a --baseline: name one.")
+    known = known_cells(planes, probes) | {cell.identity for cell in (before.cells if before else ())}
+    acceptances = _acceptances(accepted, reasons, known)
+    for file in (receipt_file, stable_file):
+        if file:
+            check_writable(file)
+    if keep:
+        keep = _empty_folder(keep)
+    with progress() as listen:
+        receipt = run_suite(planes, probes, jobs=jobs or default_jobs(), listen=listen, keep=keep)
+    receipt = _with_acceptances(receipt, acceptances)
+    if receipt_file:
+        with writing(receipt_file):
+            write(receipt, receipt_file)
+    if stable_file:
+        with writing(stable_file):
+            stable_file.write_bytes(stable_view(receipt))
+    drifts = drifts_from(before, receipt, probes) if before else None
+    code = exit_code(receipt.cells, policy, drifts or (), accepted=acceptances)
+    view = View(receipt=receipt, policy=policy, code=code, citations=_citations(planes), drifts=drifts, verbose=verbose)
+    print_report(view, report_console())
+    ctx.exit(code)
+
+
+def _acceptances(accepted: Sequence[str], reasons: Sequence[str], known: frozenset[str]) -> dict[str, str]:
+    """The reason for each accepted cell. Refuses pairs that don't match, and cells that the run can't have."""
+    if len(accepted) != len(reasons) or not all(reason.strip() for reason in reasons):
+        raise click.UsageError("Each --accept CELL needs one --reason TEXT, in the same order.")
+    for identity in accepted:
+        if identity not in known:
+            raise click.UsageError(
+                f"--accept {identity}: this run has no such cell. A name reads PLANE/PATH/BACKEND/PROPERTY, and then "
+                "/OPERATION/FORM where there are forms."
+            )
+    return dict(zip(accepted, reasons, strict=True))
+
+
+def _empty_folder(path: Path) -> Path:
+    """Make the folder `path`, which must not hold anything yet, and return where it really is."""
+    with writing(path):
+        path.mkdir(parents=True, exist_ok=True)
+        if any(path.iterdir()):
+            raise click.UsageError(f"--keep {path}: the folder isn't empty. Name a new one.")
+    return path.resolve()
+
+
+def _with_acceptances(receipt: Receipt, acceptances: Mapping[str, str]) -> Receipt:
+    measured = {cell.identity for cell in receipt.cells}
+    for identity, reason in acceptances.items():
+        if identity in measured:
+            receipt = accept(receipt, identity, reason)
+        else:
+            click.echo(f"--accept {identity}: this run has nothing to say of it.", err=True)
+    return receipt
+
+
+def _citations(planes: Sequence[PlaneSpec]) -> dict[str, tuple[Citation, ...]]:
+    found: dict[str, tuple[Citation, ...]] = {}
+    for spec in planes:
+        found[spec.name] = tuple(dict.fromkeys((*found.get(spec.name, ()), *load(spec))))
+    return found

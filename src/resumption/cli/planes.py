@@ -1,0 +1,52 @@
+"""`resumption planes`: what can be measured."""
+
+from __future__ import annotations
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from resumption.planes.interface import Capability, Operation, PlaneSpec
+from resumption.planes.registry import families, specs
+from resumption.planes.statements import Citation, cited_by, load
+from resumption.report.terminal import report_console
+from resumption.report.text import hang
+
+__all__ = ["planes"]
+
+_INDENT = 4
+
+
+@click.command()
+@click.argument("names", metavar="[PLANE]...", nargs=-1)
+def planes(names: tuple[str, ...]) -> None:
+    """List the planes, their backends, and the resume forms that each documents; only PLANE, if any is named."""
+    console = report_console()
+    for number, spec in enumerate(spec for name in names or families() for spec in specs(name)):
+        if number:
+            console.print()
+        _print_plane(console, spec, load(spec))
+
+
+def _print_plane(console: Console, spec: PlaneSpec, citations: tuple[Citation, ...]) -> None:
+    package = spec.package or "in this package"
+    hang(console, Text(), Text.assemble((f"{spec.name} {spec.path}", "bold"), f"  ({package})"), indent=0)
+    _print_fact(console, "backends", ", ".join(backend.name for backend in spec.backends))
+    _print_fact(console, "durability", f"decided by the {spec.durability}")
+    _print_fact(console, "fork discriminator", spec.fork_discriminator or "none")
+    for backend in spec.backends:
+        for capability in Capability:
+            if reason := spec.reason_against(backend, capability):
+                _print_fact(console, f"{backend.name} lacks {capability}", reason)
+    for operation in Operation:
+        for form in spec.forms_of(operation):
+            citation = cited_by(citations, form)
+            source = f"documented: {citation.place}" if citation else "undocumented"
+            if not spec.package:
+                source = "defined here"
+            primary = ", primary" if form == spec.forms_of(operation)[0] else ""
+            _print_fact(console, f"{operation} in form {form.name}{primary}", f"{form.description} ({source})")
+
+
+def _print_fact(console: Console, name: str, fact: str) -> None:
+    hang(console, Text(), Text.assemble((f"{name}: ", "cyan"), fact), indent=_INDENT)

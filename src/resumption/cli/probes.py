@@ -1,0 +1,42 @@
+"""`resumption probes`: the protocols of the suite."""
+
+from __future__ import annotations
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from resumption.cli.selection import choose_probes
+from resumption.harness.probes import Probe
+from resumption.report.terminal import report_console
+from resumption.report.text import hang
+
+__all__ = ["print_probe", "probes"]
+
+_INDENT = 4
+
+
+@click.command()
+@click.argument("prefixes", metavar="[ADDRESS]...", nargs=-1)
+def probes(prefixes: tuple[str, ...]) -> None:
+    """List the probes: what each does, what is expected, and what it decides. ADDRESS may be a beginning of one."""
+    console = report_console()
+    for number, probe in enumerate(choose_probes(prefixes)):
+        if number:
+            console.print()
+        print_probe(console, probe)
+
+
+def print_probe(console: Console, probe: Probe) -> None:
+    """Print one probe in full."""
+    console.print(Text(probe.address, style="bold"))
+    facts = {
+        "does": probe.description,
+        "expects": probe.expectation,
+        "decides": ", ".join(probe.decides),
+        "runs": f"once for each form to {probe.operation}" if probe.operation else "once",
+        "needs": ", ".join(probe.needs) or "nothing special",
+        "source": probe.source,
+    }
+    for name, fact in facts.items():
+        hang(console, Text(), Text.assemble((f"{name}: ", "cyan"), fact), indent=_INDENT)

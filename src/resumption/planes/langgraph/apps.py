@@ -1,0 +1,129 @@
+"""LangGraph's calls that the resume forms are made of, on each backend, synchronous and asynchronous.
+
+An asynchronous program is driven from outside, one event loop for each call, as a web server's worker does that takes
+one request after the other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import aiosqlite
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.pregel import Pregel
+from langgraph.types import StateSnapshot
+
+from resumption.planes.interface import Store
+from resumption.planes.langgraph.savers import AsyncSqliteFileSaver, MemorySaver, Seam, SqliteFileSaver
+
+__all__ = ["App", "Build", "Program", "open_app"]
+
+Program = Pregel[Any, Any, Any, Any]
+"""What LangGraph runs: a compiled graph, or an entrypoint."""
+
+Build = Callable[[BaseCheckpointSaver[Any]], Program]
+"""Makes the program of a workload, on a saver."""
+
+_T = TypeVar("_T")
+_FILE = "langgraph.sqlite"
+
+_MEMORY: dict[Path, MemorySaver] = {}
+"""The in-memory savers by store location: what stands for durable storage within this process."""
+
+
+class App(Protocol):
+    """A program on its saver. All runs are made with `durability="sync"`."""
+
+    def invoke(self, value: Any, config: RunnableConfig) -> Any:
+        """Run the program until it parks or ends, and return its values."""
+
+    def get_state(self, config: RunnableConfig) -> StateSnapshot:
+        """Return the state, with the states of subgraphs under way."""
+
+    def update_state(self, config: RunnableConfig, values: Any, as_node: str | None = None) -> RunnableConfig:
+        """Store a checkpoint with an update, and return its config."""
+
+    def close(self) -> None:
+        """Release what this process holds."""
+
+
+def open_app(build: Build, store: Store, seam: Seam) -> App:
+    """Open the program in `store`; raises `ValueError` for a backend that this family doesn't have."""
+    match store.backend:
+        case "memory":
+            return _SyncApp(build(_memory_saver(store, seam)), close=lambda: None)
+        case "sqlite":
+            # LangGraph writes from threads of its own, so the connection can't be bound to this one.
+            connection = sqlite3.connect(store.location / _FILE, check_same_thread=False)
+            saver = SqliteFileSaver(connection)
+            saver.seam = seam
+            return _SyncApp(build(saver), close=connection.close)
+        case "memory-async" | "sqlite-async":
+            return _AsyncApp(build, store, seam)
+        case _:
+            raise ValueError(f"LangGraph has no backend {store.backend!r} here")
+
+
+def _memory_saver(store: Store, seam: Seam) -> MemorySaver:
+    saver = _MEMORY.setdefault(store.location, MemorySaver())
+    saver.seam = seam
+    return saver
+
+
+class _SyncApp:
+    def __init__(self, program: Program, close: Callable[[], None]) -> None:
+        self._program = program
+        self.close = close
+
+    def invoke(self, value: Any, config: RunnableConfig) -> Any:
+        return self._program.invoke(value, config, durability="sync")
+
+    def get_state(self, config: RunnableConfig) -> StateSnapshot:
+        return self._program.get_state(config, subgraphs=True)
+
+    def update_state(self, config: RunnableConfig, values: Any, as_node: str | None = None) -> RunnableConfig:
+        return self._program.update_state(config, values, as_node=as_node)
+
+
+class _AsyncApp:
+    """An asynchronous saver belongs to one event loop, so each call opens its own."""
+
+    def __init__(self, build: Build, store: Store, seam: Seam) -> None:
+        self._build = build
+        self._store = store
+        self._seam = seam
+
+    def invoke(self, value: Any, config: RunnableConfig) -> Any:
+        return self._run(lambda program: program.ainvoke(value, config, durability="sync"))
+
+    def get_state(self, config: RunnableConfig) -> StateSnapshot:
+        return self._run(lambda program: program.aget_state(config, subgraphs=True))
+
+    def update_state(self, config: RunnableConfig, values: Any, as_node: str | None = None) -> RunnableConfig:
+        return self._run(lambda program: program.aupdate_state(config, values, as_node=as_node))
+
+    def close(self) -> None:
+        """Nothing is held between calls."""
+
+    def _run(self, call: Callable[[Program], Coroutine[Any, Any, _T]]) -> _T:
+        async def run() -> _T:
+            async with self._saver() as saver:
+                return await call(self._build(saver))
+
+        return asyncio.run(run())
+
+    @asynccontextmanager
+    async def _saver(self) -> AsyncIterator[BaseCheckpointSaver[str]]:
+        if self._store.backend == "memory-async":
+            yield _memory_saver(self._store, self._seam)
+            return
+        async with aiosqlite.connect(self._store.location / _FILE) as connection:
+            saver = AsyncSqliteFileSaver(connection)
+            saver.seam = self._seam
+            yield saver

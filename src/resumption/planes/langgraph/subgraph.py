@@ -1,0 +1,32 @@
+"""The adapter for subgraphs: the whole workload is a graph inside a graph, gates included."""
+
+from __future__ import annotations
+
+from langgraph.graph import END, START, StateGraph
+from pydantic import BaseModel
+
+from resumption.history.workload import Workload
+from resumption.planes.interface import Instruments, Store
+from resumption.planes.langgraph.apps import open_app
+from resumption.planes.langgraph.graph import build, trail_of
+from resumption.planes.langgraph.runs import ThreadRun
+from resumption.planes.langgraph.savers import Seam
+
+__all__ = ["open_run"]
+
+_INNER = "inner"
+"""The one node of the outer graph: the workload's graph, which shares the outer one's saver."""
+
+
+class _Outer(BaseModel):
+    trail: list[str] = []
+
+
+def open_run(workload: Workload, store: Store, instruments: Instruments) -> ThreadRun:
+    """Open the workload's run in `store`, as a graph inside a graph; nothing is executed."""
+    outer = StateGraph(_Outer)
+    outer.add_node(_INNER, build(workload, instruments).compile())
+    outer.add_edge(START, _INNER)
+    outer.add_edge(_INNER, END)
+    seam = Seam(workload, instruments, whole=_INNER)
+    return ThreadRun(open_app(lambda saver: outer.compile(checkpointer=saver), store, seam), store.thread, trail_of)

@@ -1,0 +1,47 @@
+"""Lines of text for a terminal: wrapped with a hanging indent, and marked."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from resumption.contract.verdicts import Label
+from resumption.report.marks import MARKS
+
+__all__ = ["WIDTH", "hang", "heading", "mark"]
+
+WIDTH = 100
+"""The widest line of a report, on terminals that have room for it."""
+
+_LEAST = 20  # columns that wrapped text gets, however narrow the terminal is
+
+
+def mark(console: Console, label: Label) -> Text:
+    """The symbol of a label in its colour, or its stand-in where the output's encoding can't carry the symbol."""
+    chosen = MARKS[label]
+    return Text(chosen.plain if console.options.ascii_only else chosen.symbol, style=chosen.style)
+
+
+def heading(console: Console, text: str) -> None:
+    """Print the title of a section, with a blank line before it."""
+    console.print()
+    hang(console, Text(), Text(text, style="bold"), indent=0)
+
+
+def hang(console: Console, first: Text, text: Text | str, *, indent: int, style: str = "") -> None:
+    """Print `first`, and beside it `text`, wrapped so that none of its lines stands left of the indent.
+
+    A `first` that is wider than the indent has a line of its own.
+    """
+    text = Text(text, style=style) if isinstance(text, str) else text
+    lines = list(text.wrap(console, max(console.width - indent, _LEAST)))
+    lead = first.copy()
+    if lines and lead.cell_len <= indent:
+        lead.pad_right(indent - lead.cell_len)
+        lead += lines.pop(0)
+    if lead.plain.strip():
+        lead.rstrip()
+        console.print(lead, soft_wrap=True)
+    for line in lines:
+        line.rstrip()
+        console.print(Text(" " * indent) + line, soft_wrap=True)
