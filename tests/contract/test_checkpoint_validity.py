@@ -84,6 +84,7 @@ def test_write_that_was_stored_despite_its_error_breaches_but_not_in_silence() -
     p.shows("a", None)
     (finding,) = cell(p, CV).findings
     assert not finding.silent_corruption
+    assert finding.summary == "the invalid write of task `bad` was stored: the run holds it"
 
 
 def test_next_task_that_sees_the_write_breaches() -> None:

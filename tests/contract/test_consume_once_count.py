@@ -1,5 +1,6 @@
 """CO-c: how many deliveries one interrupt consumes, and how many interrupts one delivery."""
 
+import pytest
 from histories import TWO_QUESTIONS, Protocol, cell, story
 
 from resumption.contract.properties import Property
@@ -143,10 +144,82 @@ def test_value_that_nobody_delivered_is_undetermined() -> None:
     p.to_the_gate()
     p.deliver(True)
     number = p.consumes("forged")
+    p.consumes("forged")
     p.returns("a")
     found = cell(p, CO_C)
     assert found.measured is Measured.UNDETERMINED
     assert found.reason == f"no delivery brought the value that was consumed at #{number}"
+
+
+def test_value_that_was_delivered_only_later_or_only_on_a_sibling_is_undetermined() -> None:
+    p = Protocol()
+    p.to_the_gate()
+    p.recover()
+    p.consumes("x")
+    p.parks()
+    p.deliver("x")
+    p.raises()
+    assert cell(p, CO_C).measured is Measured.UNDETERMINED
+    q = Protocol()
+    q.to_the_end("yes")
+    q.fork("maybe")
+    q.passes_the_gate("maybe")
+    q.fork("no")
+    q.passes_the_gate("maybe")
+    assert cell(q, CO_C).measured is Measured.UNDETERMINED
+
+
+def test_breach_counts_though_another_consumption_is_unknown() -> None:
+    p = Protocol()
+    p.to_the_end(True)
+    p.deliver(False, intent=Intent.STRAY)
+    p.consumes(False)
+    p.consumes("forged")
+    p.returns("a")
+    assert cell(p, CO_C).measured is Measured.BREACHES
+
+
+def test_answer_that_a_recovery_serves_is_the_one_meant_for_that_question() -> None:
+    p = at_the_second_question()
+    p.deliver("yes", to="q2", name="d2")
+    p.dies()
+    p.recover()
+    p.begins("approve", sees=["a"])
+    for question in ("q1", "q2"):
+        p.consumes("yes", interrupt=question)
+    p.returns("a", "approve=yes+yes", "c")
+    assert cell(p, CO_C).measured is Measured.CONFORMS
+
+
+def test_breach_in_the_prefix_of_a_fork_is_the_parents_alone() -> None:
+    p = at_the_second_question()
+    p.deliver("no", to="q1", name="d2", intent=Intent.STRAY)
+    p.consumes("no", interrupt="q1")
+    p.parks("q2")
+    p.fork("maybe", to="q2")
+    p.consumes("maybe", interrupt="q2")
+    p.returns("a")
+    (finding,) = cell(p, CO_C).findings
+    assert finding.summary == "interrupt `q1` on branch b0 consumed 2 deliveries: d1, d2"
+
+
+@pytest.mark.parametrize("intent", [Intent.STRAY, Intent.RETRY])
+def test_delivery_before_the_consumption_could_not_share_in_it(intent: Intent) -> None:
+    p = Protocol()
+    p.to_the_gate()
+    p.deliver("early", intent=intent)
+    p.raises()
+    p.deliver(True)
+    p.passes_the_gate(True)
+    assert cell(p, CO_C).measured is Measured.UNEXERCISED
+
+
+def test_second_answer_is_no_stray() -> None:
+    p = Protocol()
+    p.to_the_end(True)
+    p.deliver(False, intent=Intent.ANSWER)
+    p.raises()
+    assert cell(p, CO_C).measured is Measured.UNEXERCISED
 
 
 def test_one_answer_to_one_question_is_unexercised() -> None:
