@@ -152,6 +152,57 @@ def test_idempotent_race_with_two_consumptions_but_one_fire_conforms() -> None:
     assert cell(p, Property.CONSUME_ONCE_COUNT).measured is Measured.BREACHES
 
 
+def test_loser_of_a_race_that_fires_only_behind_the_gate_breaches() -> None:
+    p = Protocol()
+    winner, loser, refused = race(p)
+    p.on(winner).passes_the_gate(True)
+    p.on(refused).raises("AlreadyConsumed")
+    p.on(loser).runs("c", sees=["a", "approve=True"])
+    p.returns("a", "approve=True", "c")
+    (finding,) = cell(p, CO_E).findings
+    assert "effect `ship`" in finding.summary
+
+
+def cut_off_in_the_gate() -> Protocol:
+    """The answer was consumed, and the process died before the gate's effect."""
+    p = Protocol()
+    p.to_the_gate()
+    p.deliver(True)
+    p.begins("approve", sees=["a"])
+    p.consumes(True)
+    p.dies()
+    return p
+
+
+@pytest.mark.parametrize("end", ["returns", "dies"])
+def test_recoveries_that_run_the_gate_at_the_same_time_breach(end: str) -> None:
+    p = cut_off_in_the_gate()
+    first, second = p.recover(), p.recover()
+    for recovery in (first, second):
+        p.on(recovery).fires("pay")
+    getattr(p.on(first), end)()
+    p.on(second).returns("a", "approve=True")
+    (finding,) = cell(p, CO_E).findings
+    assert second.number in {step.number for step in finding.story}
+
+
+def test_recovery_that_repeats_the_code_in_front_of_the_interrupt_is_left_to_exactly_once() -> None:
+    p = Protocol(EARLY_EFFECT)
+    p.start()
+    p.begins("approve", sees=[])
+    p.fires("notify")
+    p.parks()
+    p.deliver(True)
+    p.begins("approve", sees=[])
+    p.consumes(True)
+    p.dies()
+    p.recover()
+    p.runs("approve", sees=[], decisions=(True,))
+    p.returns("approve=True")
+    assert cell(p, CO_E).measured is Measured.CONFORMS
+    assert cell(p, Property.EFFECT_EXACTLY_ONCE).measured is Measured.BREACHES
+
+
 def test_effect_in_front_of_the_raced_interrupt_is_not_consumed_by_it() -> None:
     p = Protocol(EARLY_EFFECT)
     p.start()
