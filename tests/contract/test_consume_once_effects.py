@@ -217,6 +217,38 @@ def test_effect_in_front_of_the_raced_interrupt_is_not_consumed_by_it() -> None:
     assert cell(p, CO_E).measured is Measured.CONFORMS
 
 
+def test_stray_that_fires_before_anything_was_consumed_is_left_to_exactly_once() -> None:
+    p = Protocol()
+    p.to_the_gate()
+    p.deliver("early", intent=Intent.STRAY)
+    p.fires("charge")
+    p.raises()
+    p.deliver(True)
+    p.passes_the_gate(True)
+    assert cell(p, CO_E).measured is Measured.UNEXERCISED
+    assert cell(p, Property.EFFECT_EXACTLY_ONCE).measured is Measured.BREACHES
+
+
+def test_effect_that_one_operation_fires_twice_is_left_to_exactly_once() -> None:
+    p = live()
+    p.dies()
+    p.deliver(True, intent=Intent.RETRY)
+    p.begins("c", sees=["a", "approve=True"])
+    for _ in range(2):
+        p.fires("ship")
+    p.returns("a", "approve=True", "c")
+    assert cell(p, CO_E).measured is Measured.CONFORMS
+
+
+def test_race_whose_loser_was_refused_before_the_consumption_shows_nothing() -> None:
+    p = Protocol()
+    winner, *losers = race(p)
+    for loser in losers:
+        p.on(loser).raises("RunBusy")
+    p.on(winner).passes_the_gate(True)
+    assert cell(p, CO_E).measured is Measured.UNEXERCISED
+
+
 def test_fork_is_no_resume_without_fork_intent() -> None:
     p = Protocol()
     p.to_the_end()
