@@ -55,6 +55,24 @@ def test_copies_that_differ_only_in_an_effect_breach() -> None:
     assert cell(p, RD).measured is Measured.BREACHES
 
 
+def test_effect_that_one_copy_only_began_did_not_fire_there() -> None:
+    p = crashed()
+    for copy, fired in (("copy1", True), ("copy2", False)):
+        p.recover(copy)
+        p.begins("b", sees=["a"])
+        p.fires("email", fired=fired)
+        p.returns("a", "b", "c")
+    assert "and copy2 started `b`, ended in a return" in story(cell(p, RD))
+
+
+def test_copy_that_was_only_looked_at_is_not_compared() -> None:
+    p = crashed()
+    finish(p, "copy1")
+    p.inspect("copy2")
+    p.shows("a")
+    assert cell(p, RD).measured is Measured.UNEXERCISED
+
+
 def test_one_copy_refused_and_the_other_finished_breaches() -> None:
     p = crashed()
     for copy, end in (("copy1", p.raises), ("copy2", lambda: p.returns("a"))):
