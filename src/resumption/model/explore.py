@@ -2,8 +2,8 @@
 
 Every fault switch, every property, `TypeOK` and liveness are checked in one pass. A level of the search is one array;
 duplicates are removed within it. That is enough because each action adds one to a measure of the state (log length,
-parked or answered, forks, crashes, extras), which is checked on every state: no state can occur in two levels, and there
-is no cycle.
+parked or answered, forks, crashes, extras), which is checked on every state: no state can occur in two levels, and
+there is no cycle.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from resumption.model.machine import Step
-from resumption.model.packing import Columns, Words, decode, initial_columns
+from resumption.model.packing import Columns, Mask, Words, decode, initial_columns
 from resumption.model.search import Violation
 from resumption.model.semantics import Bounds, Faults, State
 from resumption.model.vectors import VectorAction, actions_for, claims_for, measure
 
-__all__ = ["CLAIMS", "Exploration", "explore"]
+__all__ = ["CLAIMS", "Exploration", "distinct_columns", "expand", "explore"]
 
 CLAIMS = ("EO", "PC", "FD", "CV", "CO", "RD", "TypeOK")
 
@@ -65,17 +65,17 @@ def explore(bounds: Bounds, faults: Faults, claims: Collection[str] = CLAIMS, *,
                     violation = _trace(bounds, faults, claim, levels, int(np.argmin(holds)))
         if stop and broken:
             break
-        successors, live = _expand(actions, level)
+        successors, live = expand(actions, level)
         generated += sum(len(part) for part in successors)
         always_completes &= bool(np.all(live | (level.read("pc") == bounds.tasks + 1)))
-        level = Columns(level.layout, _distinct(level.layout.words, [part.words for part in successors]))
+        level = Columns(level.layout, distinct_columns(level.layout.words, [part.words for part in successors]))
     return Exploration(generated, distinct, len(levels), broken, violation, always_completes)
 
 
-def _expand(actions: Mapping[str, VectorAction], level: Columns) -> tuple[list[Columns], np.ndarray]:
+def expand(actions: Mapping[str, VectorAction], level: Columns) -> tuple[list[Columns], Mask]:
     """All successors of a level, duplicates included, and which of its states have any."""
     successors: list[Columns] = []
-    live = np.zeros(len(level), dtype=np.bool_)
+    live: Mask = np.zeros(len(level), dtype=np.bool_)
     for action in actions.values():
         enabled = action.enabled(level)
         live |= enabled
@@ -84,8 +84,8 @@ def _expand(actions: Mapping[str, VectorAction], level: Columns) -> tuple[list[C
     return successors, live
 
 
-def _distinct(words: int, parts: list[Words]) -> Words:
-    """The distinct columns of all parts. Sorts by a 64-bit mix of the words, and by the words where two mixes collide."""
+def distinct_columns(words: int, parts: list[Words]) -> Words:
+    """The distinct columns of all parts: sorted by a 64-bit mix of the words, or by the words if two mixes collide."""
     if not parts:
         return np.empty((words, 0), dtype=np.uint64)
     columns = np.concatenate(parts, axis=1)
@@ -96,11 +96,13 @@ def _distinct(words: int, parts: list[Words]) -> Words:
     if np.any(new & (mixed[1:] == mixed[:-1])):
         columns = columns[:, np.lexsort(columns)]
         new = np.any(columns[:, 1:] != columns[:, :-1], axis=0)
-    return np.compress(np.concatenate(([True], new)), columns, axis=1)
+    first: Mask = np.ones(1, dtype=np.bool_)
+    result: Words = np.compress(np.concatenate((first, new)), columns, axis=1)
+    return result
 
 
 def _mix(columns: Words) -> Words:
-    mixed = columns[0].copy()
+    mixed: Words = columns[0].copy()
     for word in columns[1:]:
         mixed ^= mixed >> np.uint64(29)
         mixed *= np.uint64(0x9E3779B97F4A7C15)

@@ -100,6 +100,10 @@ class Columns:
         """A copy of the states where `mask` holds."""
         return Columns(self.layout, np.compress(mask, self.words, axis=1), self.reads, self.writes)
 
+    def first(self) -> Columns:
+        """The first state alone."""
+        return Columns(self.layout, self.words[:, :1].copy())
+
     def copy(self) -> Columns:
         """A copy of all states."""
         return Columns(self.layout, self.words.copy(), self.reads, self.writes)
@@ -109,11 +113,13 @@ class Columns:
         self.reads.add(name)
         slot = self.layout.slots[name]
         bits = self.words[slot.word] >> np.uint64(slot.shift + entry * slot.width)
-        return bits & np.uint64((1 << slot.width) - 1)
+        value: Words = bits & np.uint64((1 << slot.width) - 1)
+        return value
 
     def holds(self, name: str) -> Mask:
         """The value of a Boolean variable in every state."""
-        return self.read(name) != 0
+        mask: Mask = self.read(name) != 0
+        return mask
 
     def write(self, name: str, value: Words | int) -> None:
         """Set a plain variable in every state."""

@@ -13,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from resumption.model.packing import Columns, Mask, Words, initial_columns
+from resumption.model.packing import Columns, Mask, Words, layout_for
 from resumption.model.semantics import Bounds, Fault, Faults
 
 __all__ = ["VectorAction", "actions_for", "claims_for", "measure", "touched"]
@@ -40,18 +40,20 @@ def actions_for(bounds: Bounds, faults: Faults) -> Mapping[str, VectorAction]:
 
 
 def touched(bounds: Bounds, action: VectorAction) -> tuple[frozenset[str], frozenset[str]]:
-    """The variables that an action reads and those that it writes, at these bounds."""
-    states = initial_columns(bounds)
+    """The variables that an action reads and those that it writes, at these bounds; observed on no state at all."""
+    layout = layout_for(bounds)
+    states = Columns(layout, np.empty((layout.words, 0), dtype=np.uint64))
     action.enabled(states)
-    for _ in action.update(states.copy()):
+    for _ in action.update(states):
         pass
     return frozenset(states.reads), frozenset(states.writes)
 
 
 def _can_execute(bounds: Bounds, states: Columns) -> Mask:
     pc = states.read("pc")
-    may_pass_gate: Mask = (pc != bounds.gate) | states.holds("consumed")
-    return (pc <= bounds.tasks) & ~states.holds("waiting") & may_pass_gate
+    not_gate: Mask = pc != bounds.gate
+    running: Mask = (pc <= bounds.tasks) & ~states.holds("waiting")
+    return running & (not_gate | states.holds("consumed"))
 
 
 def _execute(bounds: Bounds, faults: Faults, states: Columns) -> Iterator[Columns]:
@@ -136,7 +138,9 @@ def _crash(faults: Faults, states: Columns) -> Iterator[Columns]:
 
 
 def _can_resume_extra(bounds: Bounds, states: Columns) -> Mask:
-    return (states.read("pc") == bounds.tasks + 1) & (states.read("extras") < bounds.extras)
+    completed: Mask = states.read("pc") == bounds.tasks + 1
+    in_budget: Mask = states.read("extras") < bounds.extras
+    return completed & in_budget
 
 
 def _resume_extra(bounds: Bounds, faults: Faults, states: Columns) -> Iterator[Columns]:
@@ -212,7 +216,7 @@ def _type_ok(bounds: Bounds, states: Columns) -> Mask:
 
 
 def measure(bounds: Bounds, states: Columns) -> Words:
-    """How many actions led to each state. Every action adds one, so a state can occur in one level of the search only."""
+    """How many actions led to each state. Every action adds one, so that no state occurs in two levels of a search."""
     steps = states.read("durable") + _bits(states.holds("waiting") | states.holds("consumed"))
     for crash in range(bounds.crashes):
         steps = steps + states.read("run_ends", crash)
