@@ -43,6 +43,7 @@ __all__ = [
     "fork_resume",
     "initial_state",
     "is_completed",
+    "recovery_points",
     "reference_actions",
     "resume_contract",
     "type_ok",

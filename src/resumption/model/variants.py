@@ -29,6 +29,7 @@ from resumption.model.semantics import (
     execute_task,
     fired,
     is_completed,
+    recovery_points,
     reference_actions,
     resume_contract,
 )
@@ -62,7 +63,7 @@ class Parking(StrEnum):
     """In the durable store: a crash while parked comes back parked."""
 
     VOLATILE = "volatile"
-    """In the process: a crash while parked comes back with the interrupt gone and nobody to ask again."""
+    """In the process: a crash while parked comes back at the gate with the interrupt gone and nobody to ask again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +83,16 @@ def parked(bounds: Bounds, parking: Parking, faults: Faults = NO_FAULTS) -> Mach
     def crash(state: ParkedState) -> Iterator[ParkedState]:
         yield from crash_and_recover(bounds, faults, state)
         if state.waiting and state.crashes < bounds.crashes:
-            survives = parking is Parking.DURABLE
-            yield replace(
-                state,
-                waiting=survives,
-                lost=not survives,
-                crashes=state.crashes + 1,
-                recoveries=(*state.recoveries, Recovery(state.durable, state.durable + 1)),
-            )
+            for resumed_at in recovery_points(faults, state.durable):
+                at_gate = resumed_at == bounds.gate
+                yield replace(
+                    state,
+                    pc=resumed_at,
+                    waiting=at_gate and parking is Parking.DURABLE,
+                    lost=at_gate and parking is Parking.VOLATILE,
+                    crashes=state.crashes + 1,
+                    recoveries=(*state.recoveries, Recovery(state.durable, resumed_at)),
+                )
 
     actions: dict[str, Action[ParkedState]] = reference_actions(bounds, faults)
     actions |= {"EmitInterrupt": emit, "CrashRecover": crash}

@@ -51,9 +51,9 @@ def touched(bounds: Bounds, action: VectorAction) -> tuple[frozenset[str], froze
 
 def _can_execute(bounds: Bounds, states: Columns) -> Mask:
     pc = states.read("pc")
-    not_gate: Mask = pc != bounds.gate
+    passable: Mask = (pc != bounds.gate) | states.holds("consumed")
     running: Mask = (pc <= bounds.tasks) & ~states.holds("waiting")
-    return running & (not_gate | states.holds("consumed"))
+    return np.logical_and(running, passable)
 
 
 def _execute(bounds: Bounds, faults: Faults, states: Columns) -> Iterator[Columns]:
