@@ -53,7 +53,7 @@ def _can_execute(bounds: Bounds, states: Columns) -> Mask:
     pc = states.read("pc")
     passable: Mask = (pc != bounds.gate) | states.holds("consumed")
     running: Mask = (pc <= bounds.tasks) & ~states.holds("waiting")
-    return np.logical_and(running, passable)
+    return running & passable
 
 
 def _execute(bounds: Bounds, faults: Faults, states: Columns) -> Iterator[Columns]:
@@ -85,7 +85,8 @@ def _append_record(bounds: Bounds, states: Columns, task: Words) -> None:
 
 
 def _can_emit(bounds: Bounds, states: Columns) -> Mask:
-    return (states.read("pc") == bounds.gate) & ~states.holds("waiting") & ~states.holds("consumed")
+    at_gate: Mask = states.read("pc") == bounds.gate
+    return at_gate & ~states.holds("waiting") & ~states.holds("consumed")
 
 
 def _emit(states: Columns) -> Iterator[Columns]:
