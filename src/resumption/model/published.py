@@ -16,6 +16,7 @@ __all__ = [
     "FIGURES",
     "FOOTPRINTS",
     "FOOTPRINTS_AT_R8",
+    "PARKED_FOOTPRINTS",
     "SEPARATION_FOOTPRINTS",
     "SPACES",
     "SPACES_AT_R8",
@@ -109,7 +110,7 @@ SPACES_AT_R8: Mapping[str, int] = {
     "InvalidPersist": 7_435_360,
     "DoubleConsume": 7_435_360,
     "NondetRecovery": 817_130_586,
-    "none": 7_435_360,
+    "reference": 7_435_360,
 }
 """Distinct states at the constants of R8, by fault."""
 
@@ -135,3 +136,8 @@ CONSUME_FOOTPRINTS: Mapping[str, Mapping[str, Mapping[str, int]]] = {
     },
 }
 """R11 by bounds and arm. The paper prints the race; the other arms are ours."""
+
+PARKED_FOOTPRINTS: Mapping[str, Mapping[str, Mapping[str, int]]] = {
+    "durable": FOOTPRINTS,
+    "volatile": FOOTPRINTS,
+}

@@ -8,13 +8,13 @@ words.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from resumption.model.machine import Machine, Step
+from resumption.model.machine import Machine, Predicate, Step
 
-__all__ = ["Outcome", "Violation", "eventually_completes", "search"]
+__all__ = ["Outcome", "Survey", "Violation", "eventually_completes", "search", "survey"]
 
 S = TypeVar("S", bound=Hashable)
 
@@ -78,6 +78,35 @@ def search(machine: Machine[S], claims: Collection[str]) -> Outcome[S]:
                 violation = _trace(broken, step.state, parents)
                 return Outcome(generated, len(depths), violation.depth, violation)
     return Outcome(generated, len(depths), max(depths.values(), default=0), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The whole state space, and for every claim that some state breaks the depth of the first such state."""
+
+    generated: int
+    distinct: int
+    depth: int
+    broken: Mapping[str, int]
+
+
+def survey(machine: Machine[S], claims: Mapping[str, Predicate[S]]) -> Survey:
+    """Visit every reachable state and note where each of `claims` first breaks; nothing stops the visit."""
+    depths = dict.fromkeys(machine.initial, 1)
+    generated = len(machine.initial)
+    broken: dict[str, int] = {}
+    queue = deque(depths)
+    while queue:
+        state = queue.popleft()
+        for claim, holds in claims.items():
+            if claim not in broken and not holds(state):
+                broken[claim] = depths[state]
+        for step in machine.steps(state):
+            generated += 1
+            if step.state not in depths:
+                depths[step.state] = depths[state] + 1
+                queue.append(step.state)
+    return Survey(generated, len(depths), max(depths.values(), default=0), broken)
 
 
 def _trace(claim: str, state: S, parents: dict[S, tuple[S, str]]) -> Violation[S]:

@@ -191,9 +191,10 @@ class CountedState(State):
     consumptions: int = 0
 
 
-def consume_count(bounds: Bounds, arm: ConsumeArm) -> Machine[CountedState]:
+def consume_count(bounds: Bounds, arm: ConsumeArm, faults: Faults = NO_FAULTS) -> Machine[CountedState]:
     """The contract with consumptions counted: CO split into its count (CO-c) and its effects (CO-e)."""
-    faults = frozenset({Fault.DOUBLE_CONSUME}) if arm is ConsumeArm.EXTRA else NO_FAULTS
+    if arm is ConsumeArm.EXTRA:
+        faults |= {Fault.DOUBLE_CONSUME}
 
     def consume_counted(state: CountedState) -> Iterator[CountedState]:
         for consumed in consume(bounds, state):
