@@ -13,6 +13,7 @@ from typing import Any
 
 from resumption.model.invariant import INDUCTIVE_INVARIANT, NO_RESPONDER, fork_intent, inductive_check
 from resumption.model.machine import Machine
+from resumption.model.search import LIVENESS
 from resumption.model.semantics import PROPERTIES, WITNESS_AFTER_GATE, Bounds, Fault, Faults, resume_contract
 from resumption.model.variants import (
     STATE_REBUILT,
@@ -30,7 +31,6 @@ from resumption.model.variants import (
 
 __all__ = [
     "CONJUNCTION",
-    "LIVENESS",
     "MATRIX_BOUNDS",
     "R8_BOUNDS",
     "WIDE_BOUNDS",
@@ -57,7 +57,6 @@ INDUCTION_BOUNDS = (
 """Three sets of constants, among which each of the six bounds varies."""
 
 CONJUNCTION = (*PROPERTIES, "TypeOK")
-LIVENESS = "EventuallyCompletes"
 COUNTED = ("EO", "PC", "FD", "CV", "CO-c", "CO-e", "RD", "TypeOK")
 
 Constants = Mapping[str, int | bool | str]

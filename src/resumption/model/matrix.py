@@ -8,7 +8,6 @@ from enum import StrEnum
 from itertools import groupby
 
 from resumption.model.catalogue import (
-    LIVENESS,
     R8_BOUNDS,
     Run,
     consume_cells,
@@ -26,7 +25,7 @@ from resumption.model.published import (
     SPACES_AT_R8,
 )
 from resumption.model.results import ToolMissing
-from resumption.model.search import eventually_completes, survey
+from resumption.model.search import LIVENESS, eventually_completes, survey
 from resumption.model.semantics import Fault
 from resumption.model.variants import Parking
 

@@ -14,9 +14,11 @@ from typing import Generic, TypeVar
 
 from resumption.model.machine import Machine, Predicate, Step
 
-__all__ = ["Outcome", "Survey", "Violation", "eventually_completes", "search", "survey"]
+__all__ = ["LIVENESS", "Outcome", "Survey", "Violation", "eventually_completes", "search", "survey"]
 
 S = TypeVar("S", bound=Hashable)
+
+LIVENESS = "EventuallyCompletes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,29 +125,51 @@ def eventually_completes(machine: Machine[S]) -> Violation[S] | None:
 
     Fairness is weak fairness of `Next`: a run never idles for ever where it could act. So the claim fails in two cases
     only, among the states reachable without completing: one that has no successor, or a cycle. The behaviour returned
-    leads to that dead end, or once around that cycle.
+    is a shortest one to such a dead end or, without a dead end, one that ends by closing a cycle.
     """
+    return _dead_end(machine) or _cycle(machine)
+
+
+def _dead_end(machine: Machine[S]) -> Violation[S] | None:
+    parents: dict[S, tuple[S, str]] = {}
+    seen = {state for state in machine.initial if not machine.completed(state)}
+    queue = deque(seen)
+    while queue:
+        state = queue.popleft()
+        ends = True
+        for step in machine.steps(state):
+            ends = False
+            if step.state not in seen and not machine.completed(step.state):
+                seen.add(step.state)
+                parents[step.state] = (state, step.action)
+                queue.append(step.state)
+        if ends:
+            return _trace(LIVENESS, state, parents)
+    return None
+
+
+def _cycle(machine: Machine[S]) -> Violation[S] | None:
+    """Depth-first, with the path kept: a step back onto it closes a cycle."""
     parents: dict[S, tuple[S, str]] = {}
     finished: set[S] = set()
     on_path: set[S] = set()
     for start in machine.initial:
-        stack = [] if machine.completed(start) or start in finished else [(start, machine.steps(start), False)]
-        on_path.update(state for state, _, _ in stack)
+        if machine.completed(start) or start in finished:
+            continue
+        on_path.add(start)
+        stack = [(start, machine.steps(start))]
         while stack:
-            state, steps, advanced = stack.pop()
+            state, steps = stack[-1]
             step = next(steps, None)
             if step is None:
-                if not advanced:
-                    return _trace("EventuallyCompletes", state, parents)
                 on_path.discard(state)
                 finished.add(state)
-                continue
-            stack.append((state, steps, True))
-            if step.state in on_path:
-                lasso = _trace("EventuallyCompletes", state, parents)
+                stack.pop()
+            elif step.state in on_path:
+                lasso = _trace(LIVENESS, state, parents)
                 return Violation(lasso.claim, lasso.start, (*lasso.steps, step))
-            if not machine.completed(step.state) and step.state not in finished:
+            elif not machine.completed(step.state) and step.state not in finished:
                 parents[step.state] = (state, step.action)
                 on_path.add(step.state)
-                stack.append((step.state, machine.steps(step.state), False))
+                stack.append((step.state, machine.steps(step.state)))
     return None

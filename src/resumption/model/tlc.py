@@ -16,7 +16,6 @@ from pathlib import Path
 from time import perf_counter
 
 from resumption.model.catalogue import (
-    LIVENESS,
     Run,
     consume_cells,
     matrix_cells,
@@ -25,6 +24,7 @@ from resumption.model.catalogue import (
     separation_cells,
 )
 from resumption.model.results import Engine, Result, ToolMissing
+from resumption.model.search import LIVENESS
 from resumption.model.variants import Parking
 
 __all__ = ["configuration_files", "find_jar", "find_java", "render_configuration", "specification_folder", "tlc"]
