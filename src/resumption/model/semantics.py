@@ -232,8 +232,8 @@ def recovery_points(faults: Faults, durable: int) -> tuple[int, ...]:
     """Where a recovery that found the frontier `durable` may continue, in ascending order."""
     if Fault.REPLAY in faults or Fault.PREFIX_REPLAY in faults:
         return (1,)
-    if Fault.NONDET_RECOVERY in faults and durable > 0:
-        return (1, durable + 1)
+    if Fault.NONDET_RECOVERY in faults:
+        return tuple(sorted({1, durable + 1}))
     return (durable + 1,)
 
 
