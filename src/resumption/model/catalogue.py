@@ -51,7 +51,7 @@ R8_BOUNDS = Bounds(tasks=10, gate=5, values=4, resumes=5, crashes=4, extras=4)
 WIDE_BOUNDS = Bounds(tasks=6, gate=3, values=3, resumes=3, crashes=2, extras=2)
 INDUCTION_BOUNDS = (
     Bounds(tasks=3, gate=2, values=2, resumes=2, crashes=1, extras=1),
-    Bounds(tasks=4, gate=1, values=3, resumes=3, crashes=2, extras=2),
+    Bounds(tasks=4, gate=1, values=3, resumes=2, crashes=2, extras=2),
     Bounds(tasks=2, gate=2, values=1, resumes=1, crashes=3, extras=0),
 )
 """Three sets of constants, among which each of the six bounds varies."""

@@ -76,7 +76,7 @@ FIGURES: Mapping[str, Figure] = {
     "FI-without": Figure(512, 256, 1, source=HERE),
     "FI-with": Figure(None, None, 1, "NoResponder", source=HERE),
     "IndCheck-1": Figure(776, 312, 1, source=HERE),
-    "IndCheck-2": Figure(48_624, 17_199, 1, source=HERE),
+    "IndCheck-2": Figure(14_307, 5_292, 1, source=HERE),
     "IndCheck-3": Figure(194, 105, 1, source=HERE),
 }
 
