@@ -77,7 +77,7 @@ def test_counterexamples_at_r8_are_minimal_and_true(fault: str, claim: str, dept
 
 
 def test_duplicates_are_removed_also_where_every_hash_collides(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packed, "_mix", lambda columns: np.zeros(columns.shape[1], dtype=np.uint64))
+    monkeypatch.setattr(packed, "_mix", lambda rows: np.zeros(len(rows), dtype=np.uint64))
     explored = explore(Bounds(), frozenset())
     assert (explored.generated, explored.distinct) == (87, 59)
 

@@ -85,25 +85,35 @@ def expand(actions: Mapping[str, VectorAction], level: Columns) -> tuple[list[Co
 
 
 def distinct_columns(words: int, parts: list[Words]) -> Words:
-    """The distinct columns of all parts: sorted by a 64-bit mix of the words, or by the words if two mixes collide."""
+    """The distinct columns of all parts.
+
+    States are sorted by a mix of their words, with the position in the low bits of the sort key: one sort of plain
+    numbers. Equal states are then neighbours. Where different states have the same mix, their group is sorted in full.
+    """
     if not parts:
         return np.empty((words, 0), dtype=np.uint64)
-    columns = np.concatenate(parts, axis=1)
-    mixed = _mix(columns)
-    order = np.argsort(mixed)
-    columns, mixed = columns[:, order], mixed[order]
-    new = np.any(columns[:, 1:] != columns[:, :-1], axis=0)
-    if np.any(new & (mixed[1:] == mixed[:-1])):
-        columns = columns[:, np.lexsort(columns)]
-        new = np.any(columns[:, 1:] != columns[:, :-1], axis=0)
-    first: Mask = np.ones(1, dtype=np.bool_)
-    result: Words = np.compress(np.concatenate((first, new)), columns, axis=1)
-    return result
+    rows: Words = np.ascontiguousarray(np.concatenate(parts, axis=1).T)  # a state's words side by side: fast to gather
+    low = np.uint64(max(len(rows) - 1, 1).bit_length())
+    keys = np.sort((_mix(rows) >> low) << low | np.arange(len(rows), dtype=np.uint64))
+    rows = np.take(rows, keys & ((np.uint64(1) << low) - np.uint64(1)), axis=0)
+    mixes = keys >> low
+    first: Mask = np.ones(len(rows), dtype=np.bool_)
+    begins = first.copy()
+    first[1:] = np.any(rows[1:] != rows[:-1], axis=1)
+    begins[1:] = mixes[1:] != mixes[:-1]
+    distinct = np.compress(first, rows, axis=0)
+    if np.any(first & ~begins):
+        group = np.cumsum(begins)
+        collides = np.isin(group, group[first & ~begins])
+        apart = np.unique(rows[collides], axis=0)
+        distinct = np.concatenate((np.compress(first & ~collides, rows, axis=0), apart))
+    return np.ascontiguousarray(distinct.T)
 
 
-def _mix(columns: Words) -> Words:
-    mixed: Words = columns[0].copy()
-    for word in columns[1:]:
+def _mix(rows: Words) -> Words:
+    """A 64-bit hash of each row."""
+    mixed: Words = rows[:, 0].copy()
+    for word in rows.T[1:]:
         mixed ^= mixed >> np.uint64(29)
         mixed *= np.uint64(0x9E3779B97F4A7C15)
         mixed ^= word
