@@ -1,0 +1,146 @@
+"""The decisions of the effect ledger: may this effect fire, and what does its end mean.
+
+All functions here are pure and total; whatever they need to know about time, locks or other processes comes in as an
+argument. The caller evaluates them between a lock on the record and a write that is conditional on the record's version.
+
+Where the rules come from: the contract's EO (no effect fires twice on one branch), and the observation that a caller can
+know only three things about the owner of an unsettled record: it is alive (its lock is held), it is dead (the operating
+system of this very kernel has freed its lock), or neither. The third covers a zombie that is cut off from the database
+and may fire at any moment, so it never lets another attempt start unless the provider deduplicates.
+"""
+
+from __future__ import annotations
+
+__all__ = ["admit", "observed", "prunable", "resolve", "settle", "verified"]
+
+# States of a record. "open" is a record whose attempts are all known not to have fired.
+OPEN = "open"
+RUNNING = "running"
+INTERRUPTED = "interrupted"
+DOUBT = "doubt"
+DONE = "done"
+
+# What a caller wants done with a record that is in doubt.
+RAISE = "raise"
+RETRY = "retry"
+VERIFY = "verify"
+
+# Outcomes of `admit`.
+FIRE = "fire"
+SERVE = "serve"
+RESULT_ABSENT = "result-absent"
+WAIT = "wait"
+ASK = "ask"
+KEY_REUSED = "key-reused"
+IN_DOUBT_ENDED = "in-doubt/ended"
+IN_DOUBT_UNPROVEN = "in-doubt/unproven"
+UNKNOWN_STATE = "unknown-state"
+
+# How an attempt ended.
+RETURNED = "returned"
+NOT_STARTED = "not-started"
+NOT_FIRED = "not-fired"
+RAISED = "raised"
+LEFT = "left"
+
+# Outcomes of `settle` and `resolve` that are no state of a record.
+SUPERSEDED = "superseded"
+NOTHING_TO_RESOLVE = "nothing-to-resolve"
+STILL_RUNNING = "still-running"
+
+# What a `verify` callable, or an operator, says about the outside world.
+FIRED = "fired"
+UNKNOWN = "unknown"
+
+
+def admit(
+    state: str | None,
+    same_arguments: bool,
+    has_result: bool,
+    owner_alive: bool,
+    owner_dead: bool,
+    on_doubt: str,
+    idempotent: bool,
+) -> str:
+    """What a call of this effect has to do, given its record (`state` is None if there is none).
+
+    `owner_alive` and `owner_dead` are proofs; both False means that nobody can tell. `idempotent` means that the
+    provider deduplicates by key, so that a second attempt beside a first that still runs is harmless.
+    """
+    if state is None:
+        return FIRE
+    if state == OPEN:
+        return FIRE
+    if state != RUNNING and state != INTERRUPTED and state != DOUBT and state != DONE:
+        return UNKNOWN_STATE
+    if not same_arguments:
+        return KEY_REUSED
+    if state == DONE and has_result:
+        return SERVE
+    if state == DONE:
+        return RESULT_ABSENT
+    if state == RUNNING and owner_alive:
+        return WAIT
+    if on_doubt == RETRY and idempotent:
+        return FIRE
+    if state != DOUBT and not owner_dead:
+        return IN_DOUBT_UNPROVEN
+    if on_doubt == RETRY:
+        return FIRE
+    if on_doubt == VERIFY:
+        return ASK
+    return IN_DOUBT_ENDED
+
+
+def observed(state: str, owner_dead: bool) -> str:
+    """The state to write down when a caller has seen this one: a proven death ends the attempt for good."""
+    if owner_dead and (state == RUNNING or state == INTERRUPTED):
+        return DOUBT
+    return state
+
+
+def settle(state: str | None, same_version: bool, same_owner: bool, ended: str) -> str:
+    """The record's next state after an attempt, or SUPERSEDED if the record is no longer this attempt's.
+
+    An attempt that was left (cancelled, interrupted) may have started something that still runs, hence a state of its
+    own; so does an end that this function doesn't know.
+    """
+    if state != RUNNING or not same_version or not same_owner:
+        return SUPERSEDED
+    if ended == RETURNED:
+        return DONE
+    if ended == NOT_STARTED or ended == NOT_FIRED:
+        return OPEN
+    if ended == RAISED:
+        return DOUBT
+    return INTERRUPTED
+
+
+def verified(answer: str) -> str:
+    """What to do after a `verify` callable spoke, with the record claimed: DONE, FIRE, or back to DOUBT."""
+    if answer == FIRED:
+        return DONE
+    if answer == NOT_FIRED:
+        return FIRE
+    return DOUBT
+
+
+def resolve(state: str | None, owner_alive: bool, answer: str) -> str:
+    """The state that an operator's answer leads to, or why there is nothing to answer.
+
+    An effect that still runs is nobody's to settle but its owner's. One that was interrupted is: a person has looked.
+    """
+    if state != RUNNING and state != INTERRUPTED and state != DOUBT:
+        return NOTHING_TO_RESOLVE
+    if state == RUNNING and owner_alive:
+        return STILL_RUNNING
+    if answer == FIRED:
+        return DONE
+    if answer == NOT_FIRED:
+        return OPEN
+    return NOTHING_TO_RESOLVE
+
+
+def prunable(state: str, old: bool) -> bool:
+    """Whether a record may be forgotten: only settled ones, since forgetting lets the key fire again."""
+    return old and (state == DONE or state == OPEN)
