@@ -7,17 +7,22 @@ Where the rules come from: the contract's EO (no effect fires twice on one branc
 know only three things about the owner of an unsettled record: it is alive (its lock is held), it is dead (the operating
 system of this very kernel has freed its lock), or neither. The third covers a zombie that is cut off from the database
 and may fire at any moment, so it never lets another attempt start unless the provider deduplicates.
+
+A record may have seen several attempts. What is known about the earlier ones stays with it as `earlier`: an attempt that
+didn't fire leads back there, never to "nothing fired", and a proof about the last owner says nothing about a zombie
+before it.
 """
 
 from __future__ import annotations
 
-__all__ = ["admit", "observed", "prunable", "resolve", "settle", "verified"]
+__all__ = ["admit", "claimed", "observed", "prunable", "resolve", "settle", "verified"]
 
-# States of a record. "open" is a record whose attempts are all known not to have fired.
-OPEN = "open"
+# States of a record. OPEN, DOUBT and UNPROVEN are also what `earlier` can be.
+OPEN = "open"  # every attempt is known not to have fired
 RUNNING = "running"
-INTERRUPTED = "interrupted"
-DOUBT = "doubt"
+INTERRUPTED = "interrupted"  # left before its end: over when its owner is dead
+DOUBT = "doubt"  # may have fired, and every attempt is over
+UNPROVEN = "unproven"  # may have fired, and an attempt by a vanished owner may still run
 DONE = "done"
 
 # What a caller wants done with a record that is in doubt.
@@ -55,6 +60,7 @@ UNKNOWN = "unknown"
 
 def admit(
     state: str | None,
+    earlier: str,
     same_arguments: bool,
     has_result: bool,
     owner_alive: bool,
@@ -67,11 +73,9 @@ def admit(
     `owner_alive` and `owner_dead` are proofs; both False means that nobody can tell. `idempotent` means that the
     provider deduplicates by key, so that a second attempt beside a first that still runs is harmless.
     """
-    if state is None:
+    if state is None or state == OPEN:
         return FIRE
-    if state == OPEN:
-        return FIRE
-    if state != RUNNING and state != INTERRUPTED and state != DOUBT and state != DONE:
+    if state != RUNNING and state != INTERRUPTED and state != DOUBT and state != UNPROVEN and state != DONE:
         return UNKNOWN_STATE
     if not same_arguments:
         return KEY_REUSED
@@ -83,7 +87,7 @@ def admit(
         return WAIT
     if on_doubt == RETRY and idempotent:
         return FIRE
-    if state != DOUBT and not owner_dead:
+    if observed(state, earlier, owner_dead) != DOUBT:
         return IN_DOUBT_UNPROVEN
     if on_doubt == RETRY:
         return FIRE
@@ -92,14 +96,27 @@ def admit(
     return IN_DOUBT_ENDED
 
 
-def observed(state: str, owner_dead: bool) -> str:
-    """The state to write down when a caller has seen this one: a proven death ends the attempt for good."""
-    if owner_dead and (state == RUNNING or state == INTERRUPTED):
+def observed(state: str, earlier: str, owner_dead: bool) -> str:
+    """The state to write down when a caller has seen this one: a proven death ends the last attempt for good."""
+    if state != RUNNING and state != INTERRUPTED:
+        return state
+    if not owner_dead:
+        return state
+    if earlier == UNPROVEN:
+        return UNPROVEN
+    return DOUBT
+
+
+def claimed(state: str | None, earlier: str, owner_dead: bool) -> str:
+    """What a new attempt has to remember as `earlier` when it takes over a record in this state."""
+    if state is None or state == OPEN:
+        return OPEN
+    if observed(state, earlier, owner_dead) == DOUBT:
         return DOUBT
-    return state
+    return UNPROVEN
 
 
-def settle(state: str | None, same_version: bool, same_owner: bool, ended: str) -> str:
+def settle(state: str | None, earlier: str, same_version: bool, same_owner: bool, ended: str) -> str:
     """The record's next state after an attempt, or SUPERSEDED if the record is no longer this attempt's.
 
     An attempt that was left (cancelled, interrupted) may have started something that still runs, hence a state of its
@@ -110,7 +127,9 @@ def settle(state: str | None, same_version: bool, same_owner: bool, ended: str) 
     if ended == RETURNED:
         return DONE
     if ended == NOT_STARTED or ended == NOT_FIRED:
-        return OPEN
+        return earlier
+    if earlier == UNPROVEN:
+        return UNPROVEN
     if ended == RAISED:
         return DOUBT
     return INTERRUPTED
@@ -130,7 +149,7 @@ def resolve(state: str | None, owner_alive: bool, answer: str) -> str:
 
     An effect that still runs is nobody's to settle but its owner's. One that was interrupted is: a person has looked.
     """
-    if state != RUNNING and state != INTERRUPTED and state != DOUBT:
+    if state != RUNNING and state != INTERRUPTED and state != DOUBT and state != UNPROVEN:
         return NOTHING_TO_RESOLVE
     if state == RUNNING and owner_alive:
         return STILL_RUNNING
