@@ -1,21 +1,21 @@
 """The decisions of the effect ledger: may this effect fire, and what does its end mean.
 
 All functions here are pure and total; whatever they need to know about time, locks or other processes comes in as an
-argument. The caller evaluates them between a lock on the record and a write that is conditional on the record's version.
+argument. The caller evaluates them between a lock on the record and a write conditional on the record's version.
 
-Where the rules come from: the contract's EO (no effect fires twice on one branch), and the observation that a caller can
-know only three things about the owner of an unsettled record: it is alive (its lock is held), it is dead (the operating
-system of this very kernel has freed its lock), or neither. The third covers a zombie that is cut off from the database
-and may fire at any moment, so it never lets another attempt start unless the provider deduplicates.
+Where the rules come from: the contract's EO (no effect fires twice on one branch), and the observation that a caller
+can know only three things about the owner of an unsettled record: it is alive (its lock is held), it is dead (the
+operating system of this very kernel has freed its lock), or neither. The third covers a zombie that is cut off from the
+database and may fire at any moment, so it never lets another attempt start unless the provider deduplicates.
 
-A record may have seen several attempts. What is known about the earlier ones stays with it as `earlier`: an attempt that
-didn't fire leads back there, never to "nothing fired", and a proof about the last owner says nothing about a zombie
-before it.
+A record may have seen several attempts. What is known about the earlier ones stays with it as `earlier`: an attempt
+that didn't fire leads back there, never to "nothing fired", and a proof about the last owner says nothing about a
+zombie before it.
 """
 
 from __future__ import annotations
 
-__all__ = ["admit", "claimed", "observed", "prunable", "resolve", "settle", "verified"]
+__all__ = ["admit", "claimed", "observed", "prunable", "resolve", "resumed", "settle", "unsettled", "verified"]
 
 # States of a record. OPEN, DOUBT and UNPROVEN are also what `earlier` can be.
 OPEN = "open"  # every attempt is known not to have fired
@@ -116,6 +116,16 @@ def claimed(state: str | None, earlier: str, owner_dead: bool) -> str:
     return UNPROVEN
 
 
+def resumed(earlier: str, on_doubt: str) -> str:
+    """What `admit` said to the attempt that made a record its own, told from the record it left.
+
+    For a claim that is repeated because the first answer of the database got lost.
+    """
+    if earlier == DOUBT and on_doubt == VERIFY:
+        return ASK
+    return FIRE
+
+
 def settle(state: str | None, earlier: str, same_version: bool, same_owner: bool, ended: str) -> str:
     """The record's next state after an attempt, or SUPERSEDED if the record is no longer this attempt's.
 
@@ -126,7 +136,9 @@ def settle(state: str | None, earlier: str, same_version: bool, same_owner: bool
         return SUPERSEDED
     if ended == RETURNED:
         return DONE
-    if ended == NOT_STARTED or ended == NOT_FIRED:
+    if ended == NOT_STARTED:
+        return earlier
+    if ended == NOT_FIRED:
         return earlier
     if earlier == UNPROVEN:
         return UNPROVEN
@@ -160,6 +172,17 @@ def resolve(state: str | None, owner_alive: bool, answer: str) -> str:
     return NOTHING_TO_RESOLVE
 
 
+def unsettled(state: str) -> bool:
+    """Whether an operator should see this record: running, or in doubt in one of its forms."""
+    if state == DONE:
+        return False
+    return state != OPEN
+
+
 def prunable(state: str, old: bool) -> bool:
     """Whether a record may be forgotten: only settled ones, since forgetting lets the key fire again."""
-    return old and (state == DONE or state == OPEN)
+    if state == DONE:
+        return old
+    if state == OPEN:
+        return old
+    return False
