@@ -15,7 +15,7 @@ from resumption.harness.postgres import ThrowawayPostgres, find_binaries
 
 from .support import World
 
-_databases = itertools.count()
+_schemas = itertools.count()
 
 
 @pytest.fixture(scope="session")
@@ -30,11 +30,11 @@ def postgres_server() -> Iterator[ThrowawayPostgres]:
 
 @pytest.fixture
 def postgres_url(postgres_server: ThrowawayPostgres) -> str:
-    """A database of this test's own."""
-    name = f"test_{next(_databases)}"
+    """A schema of this test's own."""
+    name = f"test_{next(_schemas)}"
     with psycopg.connect(postgres_server.dsn, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    return postgres_server.dsn.removesuffix("postgres") + name
+        connection.execute(f"CREATE SCHEMA {name}")
+    return f"{postgres_server.dsn}?options=-csearch_path%3D{name}"
 
 
 @pytest.fixture

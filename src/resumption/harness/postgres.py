@@ -57,7 +57,7 @@ class ThrowawayPostgres:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            self.stop()
+            self.stop("immediate")  # its files are removed next: a checkpoint would be for nobody
         finally:
             shutil.rmtree(self._folder)
 
