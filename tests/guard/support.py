@@ -37,10 +37,19 @@ class Child:
     """A forked process that runs one function and ends."""
 
     pid: int
+    ended: int | None = None
 
     def wait(self) -> int:
         """Its exit code, or minus the signal that ended it."""
-        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        if self.ended is None:
+            self.ended = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return self.ended
+
+    def kill(self) -> None:
+        """End it, if it has not ended; a stopped one too."""
+        if self.ended is None:
+            self.signal(signal.SIGKILL)
+            self.wait()
 
     def signal(self, number: int) -> None:
         os.kill(self.pid, number)

@@ -73,6 +73,8 @@ def _admitted(ledger: Ledger, wanted: Wanted) -> Course[Opening]:
     for pause in backoff(_LONGEST_PAUSE):
         try:
             opened: Opening = yield Consult(partial(ledger.begin, wanted))
+        except GeneratorExit:
+            raise  # see _left
         except BaseException as error:
             reachable = not isinstance(error, LedgerUnavailable)
             yield Consult(partial(ledger.abandon, wanted, reachable=reachable))
@@ -152,7 +154,13 @@ def _committed(ledger: Ledger, wanted: Wanted, value: object) -> Course[object]:
 
 
 def _left(ledger: Ledger, wanted: Wanted, ended: str, error: BaseException) -> Course[None]:
-    """Write down an end without a result. `error` is on its way to the caller and says so if that fails."""
+    """Write down an end without a result. `error` is on its way to the caller and says so if that fails.
+
+    A course that is destroyed with its event loop can't take another step. Its record goes on saying "running", but
+    nothing proves that any more (`Ledger.landed`), so it is surfaced as in doubt.
+    """
+    if isinstance(error, GeneratorExit):
+        return
     note = f"{type(error).__qualname__}: {error}"[:300]
     try:
         yield Consult(partial(ledger.settle, _settlement(wanted, ended, None, note)))

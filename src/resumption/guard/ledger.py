@@ -177,10 +177,11 @@ class Ledger:
         return self._write(settlement, patient=True)
 
     def landed(self, version: int) -> None:
-        """The course of an attempt is over, whatever became of it: it is no proof of life any more."""
+        """The course of an attempt is over. If it left no word it proves no life any more, nor that all of it ended."""
         with self._guard:
-            if version not in self._pending:
+            if version in self._flights and version not in self._pending:
                 self._flights.discard(version)
+                self._left = True
 
     def refuse(self, key: str, branch: str) -> None:
         """Leave an audit row about a call that was refused."""

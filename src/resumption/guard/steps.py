@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Generator
 from concurrent.futures import Executor, wait
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeVar
 
 __all__ = ["Consult", "Course", "Invoke", "Pause", "aperform", "perform"]
@@ -98,10 +97,6 @@ async def aperform(course: Course[T], executor: Callable[[], Executor]) -> T:
                     raise pending
                 else:
                     outcome = await _take_async(step)
-            except GeneratorExit as error:
-                # The loop is gone and this coroutine is being destroyed: what is left to write is written blocking.
-                _finish(course, partial(course.throw, error))
-                raise
             except BaseException as error:
                 step = course.throw(error)
             else:

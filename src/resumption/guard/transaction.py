@@ -153,6 +153,8 @@ def course_inside(transaction: Transaction, call: Call) -> Course[object]:
         else:
             transaction.refused.append((call.key, opened.decision))
             raise refusal(opened)
+    except GeneratorExit:
+        raise  # destroyed with its event loop: the connection is lost, and the server rolls back
     except BaseException as error:
         try:
             yield Invoke(partial(transaction.converse, _say(sql.undo, sql.release)))

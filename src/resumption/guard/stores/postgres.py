@@ -19,6 +19,7 @@ from typing import TypeVar
 import psycopg
 from psycopg.rows import tuple_row
 
+from resumption.errors import LedgerUnavailable
 from resumption.guard.liveness import OwnerLock
 from resumption.guard.stores.pool import Pool
 from resumption.guard.stores.protocol import Reply, Work
@@ -60,7 +61,7 @@ class PostgresStore:
     def owner(self) -> Owner:
         """This process, with its lock on this host and its session lock in place."""
         owner = self._owner_lock.hold()
-        persist(lambda: self._ensure_session(owner), transient, self._timeout, "connection")
+        persist(lambda: self._ensure_session(owner), psycopg.Error, transient, self._timeout, "connection")
         return owner
 
     def standing(self, record: Record) -> Work[Standing]:
@@ -73,12 +74,12 @@ class PostgresStore:
 
     def look(self, make: Callable[[], Work[T]]) -> T:
         """Run an operation of reads, each statement on its own."""
-        return persist(lambda: self._run(make()), transient, self._timeout, "could not be read:")
+        return persist(lambda: self._run(make()), psycopg.Error, transient, self._timeout, "read")
 
     def transact(self, make: Callable[[], Work[T]], *, patient: bool = True) -> T:
         """Run an operation in one transaction."""
         timeout = self._timeout if patient else 0.0
-        return persist(lambda: self._run(in_transaction(self.sql, make())), transient, timeout, "write")
+        return persist(lambda: self._run(in_transaction(self.sql, make())), psycopg.Error, transient, timeout, "write")
 
     def close(self) -> None:
         """Close idle connections."""
@@ -175,5 +176,8 @@ def _runtime_folder() -> Path:
     folder.mkdir(mode=0o700, exist_ok=True)
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
-        raise PermissionError(f"{folder} is not a folder that this user alone can write to.")
+        raise LedgerUnavailable(
+            f"{folder} is not a folder that this user alone can write to.",
+            advice="Remove it, or set TMPDIR to a folder of this user's own.",
+        )
     return folder

@@ -97,20 +97,26 @@ def backoff(longest: float) -> Iterator[float]:
         pause = min(pause * 1.6, longest)
 
 
-def persist(attempt: Callable[[], T], transient: Callable[[Exception], bool], timeout: float, what: str) -> T:
-    """Repeat an attempt after transient failures until `timeout` seconds are over; then, or at once after another
-    failure of the store, raise `LedgerUnavailable`."""
+def persist(
+    attempt: Callable[[], T],
+    errors: type[Exception],
+    transient: Callable[[Exception], bool],
+    timeout: float,
+    what: str,
+) -> T:
+    """Repeat an attempt after transient failures until `timeout` seconds are over.
+
+    Raises `LedgerUnavailable` then, or at once after a failure among the driver's `errors` that is not transient.
+    """
     give_up = time.monotonic() + timeout
     for pause in backoff(0.25):
         try:
             return attempt()
-        except LedgerUnavailable:
-            raise
-        except Exception as error:
+        except errors as error:
             if not transient(error) or time.monotonic() + pause > give_up:
                 raise LedgerUnavailable(
-                    f"The ledger's store {what} failed: {type(error).__name__}: {error}".rstrip(".") + ".",
-                    advice="The call that met this was not begun. Make the store available and call again.",
+                    f"A {what} of the ledger's store failed: {type(error).__name__}: {str(error).strip()}",
+                    advice="If this ended a call, its effect was not begun. Make the store available and call again.",
                 ) from error
         time.sleep(pause)
     raise AssertionError("unreachable")  # backoff() is endless

@@ -54,12 +54,12 @@ class SQLiteStore:
 
     def look(self, make: Callable[[], Work[T]]) -> T:
         """Run an operation of reads."""
-        return persist(lambda: self._run(make()), transient, self._timeout, "could not be read:")
+        return persist(lambda: self._run(make()), sqlite3.Error, transient, self._timeout, "read")
 
     def transact(self, make: Callable[[], Work[T]], *, patient: bool = True) -> T:
         """Run an operation between BEGIN IMMEDIATE and COMMIT."""
         timeout = self._timeout if patient else 0.0
-        return persist(lambda: self._run(in_transaction(self.sql, make())), transient, timeout, "write")
+        return persist(lambda: self._run(in_transaction(self.sql, make())), sqlite3.Error, transient, timeout, "write")
 
     def close(self) -> None:
         """Close idle connections."""
