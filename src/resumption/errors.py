@@ -9,10 +9,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 __all__ = [
+    "ComparisonImpossible",
     "EnvironmentBroken",
+    "EnvironmentUnavailable",
     "HistoryUnreadable",
     "ReceiptUnreadable",
     "ResumptionError",
+    "TargetUnreadable",
     "UnknownName",
     "WorkerLost",
 ]
@@ -50,6 +53,18 @@ class UnknownName(ResumptionError):
     code = "RSM-201"
 
 
+class TargetUnreadable(ResumptionError):
+    """What was asked to be measured isn't written as `PLANE[BACKEND,…]@VERSION,…`, or can't have a version."""
+
+    code = "RSM-202"
+
+
+class ComparisonImpossible(ResumptionError):
+    """Two receipts have no cell in common, or one holds several versions of the same cell."""
+
+    code = "RSM-203"
+
+
 class EnvironmentBroken(ResumptionError):
     """The framework under test can't be imported in its environment, so nothing could be measured."""
 
@@ -60,3 +75,9 @@ class WorkerLost(ResumptionError):
     """A worker process ended, or stopped answering, where the protocol didn't ask it to."""
 
     code = "RSM-302"
+
+
+class EnvironmentUnavailable(ResumptionError):
+    """An isolated environment can't be resolved or made: no uv, network or such version, or other files than locked."""
+
+    code = "RSM-304"
