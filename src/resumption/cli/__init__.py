@@ -14,7 +14,7 @@ from resumption.cli.check import check
 from resumption.cli.explain import explain
 from resumption.cli.planes import planes
 from resumption.cli.probes import probes
-from resumption.errors import EnvironmentBroken, ResumptionError, WorkerLost
+from resumption.errors import EnvironmentBroken, EnvironmentUnavailable, ResumptionError, WorkerLost
 from resumption.harness.policy import ExitCode
 from resumption.planes.statements import StatementsUnreadable
 
@@ -34,7 +34,7 @@ _GROUPS = {
     "ledger": _LazyGroup("Look into a ledger of effects, and resolve what is in doubt.", extra="postgres"),
 }
 
-_UNMEASURABLE = (EnvironmentBroken, WorkerLost, StatementsUnreadable)
+_UNMEASURABLE = (EnvironmentBroken, EnvironmentUnavailable, WorkerLost, StatementsUnreadable)
 """The errors after which nothing could be told; all others are a mistake in what was asked for."""
 
 

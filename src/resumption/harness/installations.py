@@ -41,6 +41,11 @@ class Installation:
     """The release that was asked for; empty for what is installed beside the harness."""
 
     @property
+    def name(self) -> str:
+        """A name for folders: that of the isolated environment, or `installed`."""
+        return self.python.parent.parent.name if self.version else "installed"
+
+    @property
     def variables(self) -> dict[str, str]:
         """What worker processes need in their environment, so that an isolated one sees nothing but itself."""
         # Python takes an empty variable for an unset one.

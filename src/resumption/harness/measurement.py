@@ -1,4 +1,4 @@
-"""Measures targets: finds or makes the environment of each, runs the suite in it, and makes one receipt of all."""
+"""Measures targets: finds or makes the environment of each, runs the suite there, and makes one receipt of all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from resumption.harness.installations import INSTALLED, Installation, isolated
 from resumption.harness.probes import Probe
 from resumption.harness.receipts import Receipt
 from resumption.harness.runner import Progress, run_suite
-from resumption.harness.targets import Target
+from resumption.harness.targets import Target, planes_of
 
 __all__ = ["installation_of", "join", "measure"]
 
@@ -26,26 +26,26 @@ def measure(
     listen: Callable[[Progress], None] = lambda _: None,
     keep: Path | None = None,
 ) -> Receipt:
-    """Run `probes` on every target, one after the other, and return one receipt.
+    """Run `probes` on every target and return one receipt of all.
 
     `python` is what isolated environments are made with, and `say` is told of their making; the rest is as for
     `run_suite`. All environments are made before anything is measured, so that what can't be had is told at once.
     Raises `UnknownName`, `TargetUnreadable`, `EnvironmentUnavailable` or `EnvironmentBroken`.
     """
-    planned = [
-        (target, target.specs(), installation_of(target, python=python, say=say)) for target in dict.fromkeys(targets)
-    ]
+    at_home: dict[Installation, list[Target]] = {}
+    for target in targets:
+        at_home.setdefault(installation_of(target, python=python, say=say), []).append(target)
     return join(
         [
             run_suite(
-                specs,
+                planes_of(together),
                 probes,
                 jobs=jobs,
                 installation=installation,
                 listen=listen,
-                keep=keep / str(target) if keep and len(planned) > 1 else keep,
+                keep=keep / installation.name if keep and len(at_home) > 1 else keep,
             )
-            for target, specs, installation in planned
+            for installation, together in at_home.items()
         ]
     )
 

@@ -6,14 +6,14 @@ Without a version, the installed framework is measured; with one, that release i
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from resumption.errors import TargetUnreadable, UnknownName
 from resumption.planes.interface import PlaneSpec
 from resumption.planes.registry import specs
 
-__all__ = ["Target", "parse_target", "with_versions"]
+__all__ = ["Target", "narrow", "parse_target", "planes_of", "with_versions"]
 
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._+!-]*"
 _LIST = rf"{_NAME}(?:,{_NAME})*"
@@ -40,12 +40,8 @@ class Target:
         Raises `UnknownName` if no plane is called so, or none has such a backend.
         """
         found = specs(self.name)
-        known = dict.fromkeys(backend.name for spec in found for backend in spec.backends)
         for backend in self.backends:
-            if backend not in known:
-                raise UnknownName(
-                    f"{self.name} has no backend {backend!r}.", advice=f"It has these: {', '.join(known)}."
-                )
+            _must_know(backend, found, self.name)
         if not self.backends:
             return tuple(found)
         kept = (
@@ -70,6 +66,43 @@ def parse_target(text: str) -> tuple[Target, ...]:
 def with_versions(target: Target, versions: Sequence[str]) -> tuple[Target, ...]:
     """The same planes and backends, once for each version."""
     return tuple(replace(target, version=version) for version in dict.fromkeys(versions))
+
+
+def narrow(targets: Sequence[Target], backends: Sequence[str]) -> tuple[Target, ...]:
+    """The targets on these backends only, without those that have none of them; all of them if none is named.
+
+    Raises `UnknownName` for a backend that no target has.
+    """
+    for backend in backends:
+        _must_know(backend, planes_of(targets), ", ".join(map(str, targets)))
+    if not backends:
+        return tuple(targets)
+    named = ((target, _backends_of(target.specs())) for target in targets)
+    return tuple(
+        replace(target, backends=kept)
+        for target, known in named
+        if (kept := tuple(backend for backend in known if backend in backends))
+    )
+
+
+def planes_of(targets: Iterable[Target]) -> tuple[PlaneSpec, ...]:
+    """The planes of all targets, each once, with every backend that one of the targets asks for."""
+    planes: dict[tuple[str, str], PlaneSpec] = {}
+    for spec in (spec for target in targets for spec in target.specs()):
+        seen = planes.get((spec.name, spec.path), spec)
+        more = [backend for backend in spec.backends if backend not in seen.backends]
+        planes[spec.name, spec.path] = replace(seen, backends=(*seen.backends, *more))
+    return tuple(planes.values())
+
+
+def _must_know(backend: str, planes: Sequence[PlaneSpec], name: str) -> None:
+    known = _backends_of(planes)
+    if backend not in known:
+        raise UnknownName(f"{name} has no backend called {backend!r}.", advice=f"These are known: {', '.join(known)}.")
+
+
+def _backends_of(planes: Iterable[PlaneSpec]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(backend.name for spec in planes for backend in spec.backends))
 
 
 def _split(listed: str | None) -> tuple[str, ...]:
