@@ -86,12 +86,13 @@ class Comparison:
     after: Side
     changes: tuple[CellChange, ...]
     """By kind of change, in the order of `Change`, and by cell."""
-    unchanged: int
+    unchanged: tuple[Cell, ...]
+    """The cells that are what they were, as the second receipt has them."""
     pins: tuple[PinChange, ...]
 
     def count(self, change: Change) -> int:
         """How many cells changed so."""
-        return self.unchanged if change is Change.UNCHANGED else len(self.of(change))
+        return len(self.unchanged) if change is Change.UNCHANGED else len(self.of(change))
 
     def of(self, change: Change) -> tuple[CellChange, ...]:
         """The cells that changed so."""
@@ -131,7 +132,7 @@ def compare(before: Receipt, after: Receipt, *, names: tuple[str, str]) -> Compa
                 key=lambda cell: order.index(cell.change),
             )
         ),
-        unchanged=sum(cell.change is Change.UNCHANGED for cell in cells),
+        unchanged=tuple(cell.after for cell in cells if cell.change is Change.UNCHANGED and cell.after),
         pins=_pin_changes(before, after),
     )
 
