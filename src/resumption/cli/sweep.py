@@ -11,13 +11,13 @@ import click
 
 from resumption.cli.progress import progress
 from resumption.cli.selection import choose_probes, choose_targets
-from resumption.errors import ResumptionError, TargetUnreadable
+from resumption.errors import ResumptionError
 from resumption.harness.comparison import compare
 from resumption.harness.measurement import installation_of, join, measure
 from resumption.harness.policy import ExitCode, FailOn, Policy
 from resumption.harness.receipts import Receipt, write
 from resumption.harness.runner import default_jobs
-from resumption.harness.targets import Target, with_versions
+from resumption.harness.targets import Target
 from resumption.report.comparison import print_changes
 from resumption.report.output import check_writable, writing
 from resumption.report.tables import print_matrix
@@ -49,7 +49,7 @@ def sweep(
     Every version has an environment of its own. A version that can't be measured is told, and the others go on.
     """
     probes = choose_probes(prefixes)
-    targets = _targets(name, versions)
+    targets = choose_targets([f"{name}@{versions.replace(' ', '')}"], [])
     files = {target: folder / f"{target.name}-{target.version}.json" for target in targets} if folder else {}
     if folder:
         with writing(folder):
@@ -72,13 +72,6 @@ def sweep(
                 write(receipts[target], files[target])
     _print(receipts)
     ctx.exit(ExitCode.CLEAN if len(receipts) == len(targets) else ExitCode.INCONCLUSIVE)
-
-
-def _targets(name: str, versions: str) -> tuple[Target, ...]:
-    (target, *more) = choose_targets([name], [])
-    if more or target.version:
-        raise TargetUnreadable(f"{name!r} has a version already.", advice="Name the versions by `--versions` only.")
-    return with_versions(target, [version.strip() for version in versions.split(",") if version.strip()])
 
 
 def _print(receipts: dict[Target, Receipt]) -> None:

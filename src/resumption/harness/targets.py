@@ -13,7 +13,7 @@ from resumption.errors import TargetUnreadable, UnknownName
 from resumption.planes.interface import PlaneSpec
 from resumption.planes.registry import specs
 
-__all__ = ["Target", "narrow", "parse_target", "planes_of", "with_versions"]
+__all__ = ["Target", "narrow", "parse_target", "planes_of"]
 
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._+!-]*"
 _LIST = rf"{_NAME}(?:,{_NAME})*"
@@ -60,12 +60,7 @@ def parse_target(text: str) -> tuple[Target, ...]:
             advice="Write PLANE, PLANE@1.2.9, PLANE@1.2.9,1.2.24, or PLANE[sqlite]@1.2.9.",
         )
     target = Target(read["name"], _split(read["backends"]))
-    return with_versions(target, _split(read["versions"])) or (target,)
-
-
-def with_versions(target: Target, versions: Sequence[str]) -> tuple[Target, ...]:
-    """The same planes and backends, once for each version."""
-    return tuple(replace(target, version=version) for version in dict.fromkeys(versions))
+    return tuple(replace(target, version=version) for version in _split(read["versions"])) or (target,)
 
 
 def narrow(targets: Sequence[Target], backends: Sequence[str]) -> tuple[Target, ...]:
