@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 __all__ = [
+    "ComparisonImpossible",
     "EffectRunning",
     "EnvironmentBroken",
+    "EnvironmentUnavailable",
     "HistoryUnreadable",
     "InDoubt",
     "KeyReused",
@@ -24,6 +26,7 @@ __all__ = [
     "ResumptionError",
     "SchemaMismatch",
     "Superseded",
+    "TargetUnreadable",
     "UnknownName",
     "UnknownRecord",
     "Unrecorded",
@@ -62,6 +65,18 @@ class UnknownName(ResumptionError):
     """A plane, probe, property, form or error code that nobody has registered."""
 
     code = "RSM-201"
+
+
+class TargetUnreadable(ResumptionError):
+    """What was asked to be measured isn't written as `PLANE[BACKEND,…]@VERSION,…`, or can't have a version."""
+
+    code = "RSM-202"
+
+
+class ComparisonImpossible(ResumptionError):
+    """Two receipts have no cell in common, or one holds several versions of the same cell."""
+
+    code = "RSM-203"
 
 
 class EnvironmentBroken(ResumptionError):
@@ -178,3 +193,9 @@ class PostgresMissing(ResumptionError):
     """The PostgreSQL server programs are not installed, or a throwaway server did not start."""
 
     code = "RSM-303"
+
+
+class EnvironmentUnavailable(ResumptionError):
+    """An isolated environment can't be resolved or made: no uv, network or such version, or other files than locked."""
+
+    code = "RSM-304"
