@@ -107,10 +107,12 @@ class ReferenceRun:
 
     def _deliver(self, decision: Decision) -> Outcome:
         with self._opened() as log:
-            try:
-                arrival = arrive(self._current(log), decision)
-            except Refused as error:
-                return self._refused(log, decision, error, raced=_executing(log))
+            arrival = None
+            if log.delivery(decision.delivery) is None:
+                try:
+                    arrival = arrive(self._current(log), decision)
+                except Refused as error:
+                    return self._refused(log, decision, error, raced=_executing(log))
             for patience in (0.0, PATIENCE_SECONDS):
                 with self._leased(log, patience) as fence:
                     outcome = self._served(log, decision, arrival, fence)
@@ -118,13 +120,13 @@ class ReferenceRun:
                     return outcome
             raise Refused(RunRefusal.BUSY, self.store.thread)
 
-    def _served(self, log: Log, decision: Decision, arrival: Arrival, fence: int | None) -> Outcome | None:
+    def _served(self, log: Log, decision: Decision, arrival: Arrival | None, fence: int | None) -> Outcome | None:
         """Decide a delivery and execute it; None if it has to wait for the lease."""
         try:
             with log.deciding():
                 served = accept(self._current(log), arrival, decision, self.instruments, leased=fence is not None)
         except Refused as error:
-            raced = arrival.pending or (fence is None and _executing(log))
+            raced = arrival is not None and (arrival.pending or (fence is None and _executing(log)))
             return self._refused(log, decision, error, raced=raced)
         match served:
             case Answered(outcome):
