@@ -70,18 +70,21 @@ class ReferenceRun:
     def inspect(self) -> Snapshot:
         """Read trail, pending interrupts, and whether the run is finished, of the attempt acted upon last."""
         self.rules.inspects(self.store.location, self.instruments)
+        return self._snapshot()
+
+    def address(self) -> Address:
+        """Return the identities of the pending interrupts."""
+        return Address(requests={pending.name: pending.identity for pending in self._snapshot().pending})
+
+    def close(self) -> None:
+        """Nothing is held between operations."""
+
+    def _snapshot(self) -> Snapshot:
         with read_log(self.store.location, self.store.thread) as log:
             if log is None or log.head() is None:
                 return Snapshot([], (), False)
             sight = self._current(log)
             return Snapshot(sight.trail(sight.program.tasks), sight.pending(), sight.finished())
-
-    def address(self) -> Address:
-        """Return the identities of the pending interrupts."""
-        return Address(requests={pending.name: pending.identity for pending in self.inspect().pending})
-
-    def close(self) -> None:
-        """Nothing is held between operations."""
 
     def _start(self, value: Json) -> Outcome:
         create_log(self.store.location)
@@ -89,9 +92,9 @@ class ReferenceRun:
             with log.deciding():
                 if log.head() is not None:
                     raise Refused(RunRefusal.ALREADY_STARTED, self.store.thread)
-                with self.instruments.persist("start"):
-                    log.begin(Program(self.workload).topology, value)
-                    log.commit()
+                # Not announced as a storage operation: until it is durable there is no run that a crash could hurt.
+                log.begin(Program(self.workload).topology, value)
+                log.commit()
             with self._leased(log, PATIENCE_SECONDS) as fence:
                 return self._execution(log, 1, fence).advance()
 
