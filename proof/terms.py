@@ -12,7 +12,20 @@ from typing import Any
 
 import z3
 
-__all__ = ["BOOL", "INT", "NONE", "STR", "Sort", "Term", "boolean", "constant", "enum_sort", "equal", "choose", "variable"]
+__all__ = [
+    "BOOL",
+    "INT",
+    "NONE",
+    "STR",
+    "Sort",
+    "Term",
+    "boolean",
+    "choose",
+    "constant",
+    "enum_sort",
+    "equal",
+    "variable",
+]
 
 
 @dataclass(frozen=True, slots=True)

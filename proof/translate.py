@@ -1,8 +1,8 @@
-"""From a shipped decision file to solver terms. Whatever is outside the subset raises, so nothing is skipped in silence.
+"""From a shipped decision file to solver terms. Whatever is outside the subset raises; nothing is skipped in silence.
 
-The subset: a docstring, imports, `__all__`, enums of strings, and functions whose bodies consist of `if`, `return` and
-expressions over `int`, `bool`, `str`, enums and optionals of these. There are no loops, assignments, attributes or
-calls, except calls of functions that were translated before.
+The subset: a docstring, imports, `__all__`, enums of strings, named strings, and functions whose bodies consist of
+`if`, `return` and expressions over `int`, `bool`, `str`, enums and optionals of these. There are no loops, assignments,
+attributes or calls, except calls of functions of the same file.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import z3
 
 from proof.terms import BOOL, INT, NONE, STR, Sort, Term, boolean, choose, constant, enum_sort, equal, variable
 
-__all__ = ["Function", "IllTyped", "Module", "OutsideSubset", "Path_", "translate", "translate_file"]
+__all__ = ["Function", "IllTyped", "Module", "OutsideSubset", "Run", "translate", "translate_file"]
 
 
 class OutsideSubset(Exception):
@@ -29,7 +29,7 @@ class IllTyped(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Path_:
+class Leaf:
     """One `return`: its line, and the condition under which it is reached."""
 
     line: int
@@ -54,11 +54,11 @@ class Function:
         """The function's value at these arguments."""
         return self.run(arguments).value
 
-    def run(self, arguments: Mapping[str, Term]) -> Run:
+    def run(self, arguments: Mapping[str, Term], depth: int = 0) -> Run:
         """The function's value at these arguments, with its paths and with what must hold for it to have a value."""
         if set(arguments) != set(self.parameters):
             raise IllTyped(f"{self.name} takes {sorted(self.parameters)}, not {sorted(arguments)}")
-        run = Run(self.module, {})
+        run = Run(self.module, {}, depth=depth)
         for name, sort in self.parameters.items():
             run.environment[name] = _coerced(arguments[name], sort, f"{self.name}({name})")
         run.value = _coerced(run.block(self.body, z3.BoolVal(True)), self.result, f"{self.name}'s result")
@@ -70,6 +70,7 @@ class Module:
     """A translated file: its enums and its functions, by name."""
 
     enums: dict[str, Sort] = field(default_factory=dict)
+    constants: dict[str, Term] = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)
 
 
@@ -87,10 +88,19 @@ def translate(source: str) -> Module:
         elif isinstance(statement, ast.FunctionDef):
             module.functions[statement.name] = _function(statement, module)
         elif not _is_ignored(statement):
-            raise _outside(statement)
+            name, word = _named_string(statement)
+            module.constants[name] = constant(STR, word)
     for function in module.functions.values():
         function.run(function.variables())
     return module
+
+
+def _named_string(statement: ast.stmt) -> tuple[str, str]:
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=str(word))):
+            return name, word
+        case _:
+            raise _outside(statement)
 
 
 def _is_ignored(statement: ast.stmt) -> bool:
@@ -159,6 +169,8 @@ def _annotation(node: ast.expr | None, module: Module) -> Sort:
             raise OutsideSubset(f"an annotation the translator doesn't know: {ast.unparse(node) if node else 'none'}")
 
 
+_MOST_CALLS = 8  # deeper than any chain of calls in the package; a recursion runs into it
+
 _ORDER: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Lt: lambda left, right: left < right,
     ast.LtE: lambda left, right: left <= right,
@@ -167,22 +179,26 @@ _ORDER: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 }
 
 
+_UNKNOWN = constant(BOOL, False)  # the value of a run before its body was executed
+
+
 @dataclass(slots=True)
 class Run:
     """One symbolic execution of a function's body."""
 
     module: Module
     environment: dict[str, Term]
-    paths: list[Path_] = field(default_factory=list)
+    leaves: list[Leaf] = field(default_factory=list)
     needs: list[Any] = field(default_factory=list)
     """Formulas that must be valid for CPython to raise nothing: optionals are there where a number is made of them."""
-    value: Term = constant(BOOL, False)
+    value: Term = _UNKNOWN
+    depth: int = 0
 
     def block(self, statements: tuple[ast.stmt, ...], path: Any) -> Term:
         """The value that a block returns; a block that can end without a `return` is outside the subset."""
         match statements:
             case (ast.Return(value=ast.expr() as value), *_):
-                self.paths.append(Path_(value.lineno, path))
+                self.leaves.append(Leaf(value.lineno, path))
                 if len(statements) > 1:
                     raise OutsideSubset(f"line {statements[1].lineno}: nothing reaches this")
                 return self.expression(value, path)
@@ -210,6 +226,8 @@ class Run:
                 return _literal(node, value)
             case ast.Name(id=name) if name in self.environment:
                 return self.environment[name]
+            case ast.Name(id=name) if name in self.module.constants:
+                return self.module.constants[name]
             case ast.Attribute(value=ast.Name(id=enum), attr=member) if enum in self.module.enums:
                 return self._member(node, self.module.enums[enum], member)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -279,7 +297,13 @@ class Run:
             if keyword.arg is None or keyword.arg in given:
                 raise _outside(node)
             given[keyword.arg] = self.expression(keyword.value, path)
-        inner = callee.run(given)
+        for name, term in given.items():
+            if term.sort.optional and term.sort != NONE and not callee.parameters[name].optional:
+                self.needs.append(z3.Implies(path, term.present))
+                given[name] = Term(term.sort.as_present(), term.value, z3.BoolVal(True))
+        if self.depth > _MOST_CALLS:
+            raise OutsideSubset(f"line {node.lineno}: {callee.name} calls itself")
+        inner = callee.run(given, self.depth + 1)
         self.needs.extend(z3.Implies(path, need) for need in inner.needs)
         return inner.value
 
