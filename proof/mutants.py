@@ -112,8 +112,8 @@ class _Edits:
             case ast.BinOp(op=op):
                 yield "the sign is turned", _set("op", ast.Sub() if isinstance(op, ast.Add) else ast.Add())
             case ast.If(test=test):
-                for word in (True, False):
-                    yield f"{ast.unparse(test)} is always {word}", _set("test", ast.Constant(word))
+                for truth in (True, False):
+                    yield f"{ast.unparse(test)} is always {truth}", _set("test", ast.Constant(truth))
             case ast.Attribute(value=ast.Name(id=enum), attr=attr):
                 for member in self.members[enum]:
                     if member != attr:

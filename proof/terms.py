@@ -58,7 +58,8 @@ def enum_sort(name: str, members: tuple[str, ...]) -> Sort:
 
 @cache
 def _datatype(name: str, members: tuple[str, ...]) -> tuple[Any, Mapping[str, Any]]:
-    datatype, constants = z3.EnumSort(name, [f"{name}.{member}" for member in members])
+    # z3 keeps one table of sorts, in which enums of the same name but of other members must not meet.
+    datatype, constants = z3.EnumSort("_".join((name, *members)), [f"{name}.{member}" for member in members])
     return datatype, dict(zip(members, constants, strict=True))
 
 
