@@ -76,13 +76,13 @@ def obligations(module: Module, spec: Spec) -> Iterator[Obligation]:
         yield Obligation(f"{at}total, use {number} of an optional", z3.Not(need))
     for leaf in run.leaves:
         yield Obligation(f"{at}line {leaf.line} is reached", leaf.condition, witness=True)
+    for case in cases:
+        wrong = z3.Not(equal(run.value, _outcome(case, function)))
+        yield Obligation(f"{at}{case} when it is due", z3.And(case.due, wrong))
+        yield Obligation(f"{at}case {case} is possible", case.due, witness=True)
     yield Obligation(f"{at}cases cover everything", z3.Not(z3.Or([case.due for case in cases])))
     for one, other in combinations(cases, 2):
         yield Obligation(f"{at}cases {one} and {other} exclude each other", z3.And(one.due, other.due))
-    for case in cases:
-        yield Obligation(f"{at}case {case} is possible", case.due, witness=True)
-        wrong = z3.Not(equal(run.value, _outcome(case, function)))
-        yield Obligation(f"{at}{case} when it is due", z3.And(case.due, wrong))
     if function.result.members:
         yield from _names_every_branch(function, run.leaves, cases, at)
     yield _determined(function, run.value, cases, at)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from proof.spec import Spec
-from proof.specs import branch, claim, commit, lease, recover, view
+from proof.specs import admit, branch, claim, commit, lease, recover, view
 
 __all__ = ["SPECS"]
 
 SPECS: Mapping[str, tuple[Spec, ...]] = {
+    "admit": admit.SPECS,
     "branch": branch.SPECS,
     "claim": claim.SPECS,
     "commit": commit.SPECS,
