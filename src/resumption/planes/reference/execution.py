@@ -84,7 +84,7 @@ class Execution:
                 missing=self.sight.missing_before(task),
             )
             if outcome is Commit.STORED:
-                with self.instruments.persist(kind, covers):
+                with self.instruments.persist(kind.value, covers):
                     log.add(kind, Row(self.sight.attempt, place, name, value))
                     log.commit()
             elif outcome is not Commit.ALREADY_DURABLE:
