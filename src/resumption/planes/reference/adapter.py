@@ -135,7 +135,7 @@ class ReferenceRun:
             case Answered(outcome):
                 return outcome
             case Accepted(attempt):
-                execution = self._execution(log, attempt, fence)
+                execution = self._execution(log, attempt, fence, self.rules.rewinds(self.workload))
                 outcome = execution.advance()
                 settle(execution.sight, decision, outcome, self.instruments)
                 return outcome
