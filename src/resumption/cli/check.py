@@ -30,7 +30,7 @@ _FILE = click.Path(path_type=Path)
 @click.command(epilog="Exit codes: 0 clean, 1 findings, 2 usage, 3 inconclusive. Findings beat inconclusive cells.")
 @click.argument("names", metavar="[PLANE[@VERSION]]...", nargs=-1)
 @click.option("--probe", "prefixes", metavar="ADDRESS", multiple=True, help="Only probes whose address begins so.")
-@click.option("--backend", "backends", metavar="NAME", multiple=True, help="Only this storage backend.")
+@click.option("--all", "everything", is_flag=True, help="All paths and backends, the slow ones too.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Jobs at once.  [default: two for each core]")
 @click.option("--python", metavar="PYTHON", default=sys.executable, help="The Python of a VERSION's environment.")
 @click.option("--json", "receipt_file", metavar="FILE", type=_FILE, help="Write the receipt, histories included.")
@@ -53,7 +53,7 @@ def check(
     ctx: click.Context,
     names: tuple[str, ...],
     prefixes: tuple[str, ...],
-    backends: tuple[str, ...],
+    everything: bool,
     jobs: int | None,
     python: str,
     receipt_file: Path | None,
@@ -69,7 +69,8 @@ def check(
     """Measure what "resume" means on each PLANE (langgraph, if none is named), and judge it by the contract.
 
     A VERSION is measured in an environment of its own, which is made once: langgraph@1.2.9, or several, and on chosen
-    backends: langgraph[sqlite]@1.2.9,1.2.24. Without one, the installed framework is measured.
+    backends: langgraph[sqlite]@1.2.9,1.2.24. Without one, the installed framework is measured. A path is named behind
+    a slash: langgraph/functional; `resumption planes` lists them.
 
     Real processes are killed with SIGKILL, resumed in every documented form, and raced; whether an effect fired is
     taken from a record outside the framework.
@@ -77,7 +78,7 @@ def check(
     if sys.platform == "win32":
         click.echo("Error: resumption check needs POSIX processes. On Windows, run it in WSL.", err=True)
         ctx.exit(ExitCode.INCONCLUSIVE)
-    targets = choose_targets(names or ("langgraph",), backends)
+    targets = choose_targets(names or ("langgraph",), everything=everything)
     planes = planes_of(targets)
     probes = choose_probes(prefixes)
     policy = Policy(FailOn(fail_on), strict)

@@ -92,7 +92,7 @@ def compare(
 def _side(text: str) -> Target | Receipt:
     if Path(text).suffix == ".json" or Path(text).is_file():
         return read_receipt(Path(text))
-    targets = choose_targets([text], [])
+    targets = choose_targets([text])
     if len(targets) > 1:
         raise click.UsageError(f"{text} names several versions: a side of a comparison is one.")
     return targets[0]

@@ -6,17 +6,19 @@ from collections.abc import Sequence
 
 from resumption.errors import UnknownName
 from resumption.harness.probes import PROBES, Probe
-from resumption.harness.targets import Target, narrow, parse_target
+from resumption.harness.targets import Target, parse_target, planes_of
 
 __all__ = ["choose_probes", "choose_targets"]
 
 
-def choose_targets(names: Sequence[str], backends: Sequence[str]) -> tuple[Target, ...]:
-    """What is called so, with the backends named, or with all of theirs.
+def choose_targets(names: Sequence[str], *, everything: bool = False) -> tuple[Target, ...]:
+    """What is called so; `everything` is `parse_target`'s.
 
-    Raises `TargetUnreadable`, and `UnknownName` for a name that no plane has or a backend that none of the planes has.
+    Raises `TargetUnreadable`, and `UnknownName` for a plane, path or backend that there isn't.
     """
-    return narrow([target for name in names for target in parse_target(name)], backends)
+    targets = tuple(target for name in names for target in parse_target(name, everything=everything))
+    planes_of(targets)
+    return targets
 
 
 def choose_probes(prefixes: Sequence[str]) -> tuple[Probe, ...]:

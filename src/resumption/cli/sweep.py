@@ -49,7 +49,7 @@ def sweep(
     Every version has an environment of its own. A version that can't be measured is told, and the others go on.
     """
     probes = choose_probes(prefixes)
-    targets = choose_targets([f"{name}@{versions.replace(' ', '')}"], [])
+    targets = choose_targets([f"{name}@{versions.replace(' ', '')}"])
     files = {target: folder / f"{target.name}-{target.version}.json" for target in targets} if folder else {}
     if folder:
         with writing(folder):

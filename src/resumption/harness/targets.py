@@ -1,6 +1,7 @@
-"""Targets: what a user asks to be measured, as `PLANE`, `PLANE@VERSION,…`, or `PLANE[BACKEND,…]@VERSION,…`.
+"""Targets: what a user asks to be measured, such as `langgraph`, `langgraph/functional` or `langgraph[sqlite]@1.2.9`.
 
-Without a version, the installed framework is measured; with one, that release in an environment of its own.
+Without a version, the installed framework is measured; with one, that release in an environment of its own. Without a
+path or a backend, the family's usual ones are measured; with `everything`, all.
 """
 
 from __future__ import annotations
@@ -10,14 +11,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from resumption.errors import TargetUnreadable, UnknownName
-from resumption.planes.interface import PlaneSpec
+from resumption.planes.interface import Backend, PlaneSpec
 from resumption.planes.registry import specs
 
-__all__ = ["Target", "narrow", "parse_target", "planes_of"]
+__all__ = ["Target", "parse_target", "planes_of"]
 
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._+!-]*"
 _LIST = rf"{_NAME}(?:,{_NAME})*"
-_TARGET = re.compile(rf"(?P<name>{_NAME})(?:\[(?P<backends>{_LIST})\])?(?:@(?P<versions>{_LIST}))?")
+_TARGET = re.compile(
+    rf"(?P<name>{_NAME})(?:/(?P<path>{_NAME}))?(?:\[(?P<backends>{_LIST})\])?(?:@(?P<versions>{_LIST}))?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,59 +28,56 @@ class Target:
     """Planes to measure: one, or a family; on some backends, or on all; of one release, or as installed."""
 
     name: str
+    path: str = ""
+    """The mechanism; empty for the usual ones."""
     backends: tuple[str, ...] = ()
-    """The backends to measure on; empty for all."""
+    """The backends to measure on; empty for the usual ones."""
     version: str = ""
     """The release; empty for the installed one."""
+    everything: bool = False
+    """Whether "the usual ones" means all."""
 
     def __str__(self) -> str:
         backends = f"[{','.join(self.backends)}]" if self.backends else ""
-        return f"{self.name}{backends}" + (f"@{self.version}" if self.version else "")
+        path = f"/{self.path}" if self.path else ""
+        return f"{self.name}{path}{backends}" + (f"@{self.version}" if self.version else "")
 
     def specs(self) -> tuple[PlaneSpec, ...]:
         """The planes, each with the backends that were asked for.
 
-        Raises `UnknownName` if no plane is called so, or none has such a backend.
+        Raises `UnknownName` if no plane is called so, or none has such a path or backend.
         """
-        found = specs(self.name)
+        found = self._on_path(specs(self.name))
         for backend in self.backends:
             _must_know(backend, found, self.name)
-        if not self.backends:
-            return tuple(found)
-        kept = (
-            replace(spec, backends=tuple(backend for backend in spec.backends if backend.name in self.backends))
-            for spec in found
-        )
+        kept = (replace(spec, backends=tuple(filter(self._wants, spec.backends))) for spec in found)
         return tuple(spec for spec in kept if spec.backends)
 
+    def _on_path(self, found: Sequence[PlaneSpec]) -> list[PlaneSpec]:
+        if not self.path:
+            return [spec for spec in found if spec.by_default or self.everything]
+        chosen = [spec for spec in found if spec.path == self.path]
+        if not chosen:
+            known = ", ".join(spec.path for spec in found)
+            raise UnknownName(f"{self.name} has no path called {self.path!r}.", advice=f"These are known: {known}.")
+        return chosen
 
-def parse_target(text: str) -> tuple[Target, ...]:
+    def _wants(self, backend: Backend) -> bool:
+        if self.backends:
+            return backend.name in self.backends
+        return backend.by_default or self.everything
+
+
+def parse_target(text: str, *, everything: bool = False) -> tuple[Target, ...]:
     """Read one argument: a target for each version in it. Raises `TargetUnreadable` if it isn't written like one."""
     read = _TARGET.fullmatch(text)
     if read is None:
         raise TargetUnreadable(
             f"{text!r} doesn't say what to measure.",
-            advice="Write PLANE, PLANE@1.2.9, PLANE@1.2.9,1.2.24, or PLANE[sqlite]@1.2.9.",
+            advice="Write PLANE, PLANE/PATH, PLANE@1.2.9, PLANE@1.2.9,1.2.24, or PLANE[sqlite]@1.2.9.",
         )
-    target = Target(read["name"], _split(read["backends"]))
+    target = Target(read["name"], read["path"] or "", _split(read["backends"]), everything=everything)
     return tuple(replace(target, version=version) for version in _split(read["versions"])) or (target,)
-
-
-def narrow(targets: Sequence[Target], backends: Sequence[str]) -> tuple[Target, ...]:
-    """The targets on these backends only, without those that have none of them; all of them if none is named.
-
-    Raises `UnknownName` for a backend that no target has.
-    """
-    for backend in backends:
-        _must_know(backend, planes_of(targets), ", ".join(map(str, targets)))
-    if not backends:
-        return tuple(targets)
-    named = ((target, _backends_of(target.specs())) for target in targets)
-    return tuple(
-        replace(target, backends=kept)
-        for target, known in named
-        if (kept := tuple(backend for backend in known if backend in backends))
-    )
 
 
 def planes_of(targets: Iterable[Target]) -> tuple[PlaneSpec, ...]:
