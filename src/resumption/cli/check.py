@@ -22,8 +22,9 @@ from resumption.report.output import check_writable, writing
 from resumption.report.terminal import print_report, report_console
 from resumption.report.view import View
 
-__all__ = ["check"]
+__all__ = ["PLATFORM", "check"]
 
+PLATFORM = sys.platform
 _FILE = click.Path(path_type=Path)
 
 
@@ -75,7 +76,7 @@ def check(
     Real processes are killed with SIGKILL, resumed in every documented form, and raced; whether an effect fired is
     taken from a record outside the framework.
     """
-    if sys.platform == "win32":
+    if PLATFORM == "win32":
         click.echo("Error: resumption check needs POSIX processes. On Windows, run it in WSL.", err=True)
         ctx.exit(ExitCode.INCONCLUSIVE)
     targets = choose_targets(names or ("langgraph",), everything=everything)
