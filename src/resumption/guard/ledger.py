@@ -38,6 +38,7 @@ class Ledger:
     def __init__(
         self, url: str, *, wait: float = 30.0, store_timeout: float = 30.0, max_result_bytes: int = 1 << 20
     ) -> None:
+        self.kind = "sqlite" if url.startswith("sqlite") else "postgresql"
         self.wait = wait
         self.max_result_bytes = max_result_bytes
         self._store = _store_for(url, store_timeout)
@@ -71,7 +72,7 @@ class Ledger:
         The block begins a transaction and commits it, or joins the one that is open and leaves the commit to the
         caller. An effect and its record are then committed together, or not at all. `connection` is a
         `sqlite3.Connection`, a `psycopg.Connection`, or with `async with` a `psycopg.AsyncConnection`, to the database
-        of this ledger.
+        of this ledger. To join an open transaction of SQLite, call `setup()` before it is begun.
         """
         return Transaction(self, connection)
 

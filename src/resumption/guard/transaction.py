@@ -56,6 +56,7 @@ class Transaction:
     def __enter__(self) -> Transaction:
         if self.is_async:
             raise UnsupportedEffect("This connection is asynchronous.", advice="Use `async with`.")
+        self._check_kind()
         identity = self.ledger.setup()
         if isinstance(self._connection, sqlite3.Connection):
             self._stack.enter_context(_sqlite_block(self._connection, self.ledger))
@@ -79,6 +80,7 @@ class Transaction:
     async def __aenter__(self) -> Transaction:
         if not self.is_async:
             raise UnsupportedEffect("This connection is synchronous.", advice="Use `with`.")
+        self._check_kind()
         identity = await asyncio.to_thread(self.ledger.setup)
         if not _in_transaction(self._connection):
             await self._async_stack.enter_async_context(self._connection.transaction())
@@ -122,6 +124,11 @@ class Transaction:
         from resumption.guard.stores import postgres
 
         return postgres.aexecute_on(self._connection) if self.is_async else postgres.execute_on(self._connection)
+
+    def _check_kind(self) -> None:
+        is_sqlite = isinstance(self._connection, sqlite3.Connection)
+        if is_sqlite != (self.ledger.kind == "sqlite"):
+            self._check(None, self.ledger.kind)
 
     def _check(self, found: str | None, wanted: str) -> None:
         if found != wanted:
