@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
+from tests.controls.conftest import Measure
 
 from resumption.contract.properties import CONTRACT, OBLIGATIONS, Property
 from resumption.contract.verdicts import Facet, Measured, merge_measured
@@ -12,7 +13,6 @@ from resumption.harness.probes import PROBES
 from resumption.harness.receipts import Receipt
 from resumption.planes.faulty import FAULTS
 from resumption.planes.faulty.fault import Fault
-from tests.controls.conftest import Measure
 
 # Fork-intent expressibility is judged by whether a fork gets an outcome of its own, so it falls with fork determinism.
 _ENTAILED = {Property.FORK_DETERMINISM: {Property.FORK_INTENT}}

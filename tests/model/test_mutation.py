@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.model.mutants import Mutant, load, mutants
 
 from resumption.model import semantics
 from resumption.model.explore import explore
@@ -20,7 +21,6 @@ from resumption.model.machine import Machine
 from resumption.model.published import FIGURES, FOOTPRINTS, SPACES
 from resumption.model.search import eventually_completes, search, survey
 from resumption.model.semantics import Bounds, Fault
-from tests.model.mutants import Mutant, load, mutants
 
 LIMIT = 3_000
 """No space below has this many states: a mutant that passes the limit has lost a bound."""
