@@ -180,6 +180,12 @@ def test_an_entrypoint_has_no_schema_and_no_fork_by_update():
     assert forms_of(SUBGRAPH, Operation.FORK) == {"direct", "two-call", "replay", "update-state", "direct-inner"}
 
 
+def test_a_form_that_another_path_has_is_an_error(store, seen):
+    run = park(functional, APPROVAL, store, seen)
+    with pytest.raises(ValueError, match="no resume form 'update-state'"):
+        deliver(run, True, form="update-state", intent=Intent.FORK)
+
+
 def test_the_operations_of_an_entrypoint_are_named_by_its_tasks(store, seen):
     deliver(park(functional, APPROVAL, store, seen), True, form="map")
     everything = ("draft", "approve", "notify")

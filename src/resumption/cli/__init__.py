@@ -11,10 +11,12 @@ import click
 
 from resumption import __version__
 from resumption.cli.check import check
+from resumption.cli.compare import compare
 from resumption.cli.explain import explain
 from resumption.cli.planes import planes
 from resumption.cli.probes import probes
-from resumption.errors import EnvironmentBroken, ResumptionError, WorkerLost
+from resumption.cli.sweep import sweep
+from resumption.errors import EnvironmentBroken, EnvironmentUnavailable, ResumptionError, WorkerLost
 from resumption.harness.policy import ExitCode
 from resumption.planes.statements import StatementsUnreadable
 
@@ -34,7 +36,7 @@ _GROUPS = {
     "ledger": _LazyGroup("Look into a ledger of effects, and resolve what is in doubt.", extra="postgres"),
 }
 
-_UNMEASURABLE = (EnvironmentBroken, WorkerLost, StatementsUnreadable)
+_UNMEASURABLE = (EnvironmentBroken, EnvironmentUnavailable, WorkerLost, StatementsUnreadable)
 """The errors after which nothing could be told; all others are a mistake in what was asked for."""
 
 
@@ -96,5 +98,5 @@ def main() -> None:
             stream.reconfigure(errors="replace")
 
 
-for _command in (check, explain, planes, probes):
+for _command in (check, compare, explain, planes, probes, sweep):
     main.add_command(_command)

@@ -4,31 +4,36 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import click
 
 from resumption.cli.progress import progress
-from resumption.cli.selection import choose_planes, choose_probes
+from resumption.cli.selection import choose_probes, choose_targets
+from resumption.harness.measurement import measure
 from resumption.harness.policy import ExitCode, FailOn, Policy, drifts_from, exit_code, known_cells
 from resumption.harness.receipts import Receipt, accept, read_receipt, stable_view, write
-from resumption.harness.runner import default_jobs, run_suite
+from resumption.harness.runner import default_jobs
+from resumption.harness.targets import planes_of
 from resumption.planes.interface import PlaneSpec
 from resumption.planes.statements import Citation, load
 from resumption.report.output import check_writable, writing
 from resumption.report.terminal import print_report, report_console
 from resumption.report.view import View
 
-__all__ = ["check"]
+__all__ = ["PLATFORM", "check"]
 
+PLATFORM = sys.platform
 _FILE = click.Path(path_type=Path)
 
 
 @click.command(epilog="Exit codes: 0 clean, 1 findings, 2 usage, 3 inconclusive. Findings beat inconclusive cells.")
-@click.argument("names", metavar="[PLANE]...", nargs=-1)
+@click.argument("names", metavar="[PLANE[@VERSION]]...", nargs=-1)
 @click.option("--probe", "prefixes", metavar="ADDRESS", multiple=True, help="Only probes whose address begins so.")
-@click.option("--backend", "backends", metavar="NAME", multiple=True, help="Only this storage backend.")
+@click.option("--all", "everything", is_flag=True, help="All paths and backends, the slow ones too.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Jobs at once.  [default: two for each core]")
+@click.option("--python", metavar="PYTHON", default=sys.executable, help="The Python of a VERSION's environment.")
 @click.option("--json", "receipt_file", metavar="FILE", type=_FILE, help="Write the receipt, histories included.")
 @click.option("--stable", "stable_file", metavar="FILE", type=_FILE, help="Write what doesn't depend on time or host.")
 @click.option("--strict", is_flag=True, help="Label by the strict rule: any breach of a documented form violates.")
@@ -49,8 +54,9 @@ def check(
     ctx: click.Context,
     names: tuple[str, ...],
     prefixes: tuple[str, ...],
-    backends: tuple[str, ...],
+    everything: bool,
     jobs: int | None,
+    python: str,
     receipt_file: Path | None,
     stable_file: Path | None,
     strict: bool,
@@ -63,13 +69,18 @@ def check(
 ) -> None:
     """Measure what "resume" means on each PLANE (langgraph, if none is named), and judge it by the contract.
 
+    A VERSION is measured in an environment of its own, which is made once: langgraph@1.2.9, or several, and on chosen
+    backends: langgraph[sqlite]@1.2.9,1.2.24. Without one, the installed framework is measured. A path is named behind
+    a slash: langgraph/functional; `resumption planes` lists them.
+
     Real processes are killed with SIGKILL, resumed in every documented form, and raced; whether an effect fired is
     taken from a record outside the framework.
     """
-    if sys.platform == "win32":
+    if PLATFORM == "win32":
         click.echo("Error: resumption check needs POSIX processes. On Windows, run it in WSL.", err=True)
         ctx.exit(ExitCode.INCONCLUSIVE)
-    planes = choose_planes(names or ("langgraph",), backends)
+    targets = choose_targets(names or ("langgraph",), everything=everything)
+    planes = planes_of(targets)
     probes = choose_probes(prefixes)
     policy = Policy(FailOn(fail_on), strict)
     before = read_receipt(baseline) if baseline else None
@@ -83,7 +94,15 @@ def check(
     if keep:
         keep = _empty_folder(keep)
     with progress() as listen:
-        receipt = run_suite(planes, probes, jobs=jobs or default_jobs(), listen=listen, keep=keep)
+        receipt = measure(
+            targets,
+            probes,
+            jobs=jobs or default_jobs(),
+            python=python,
+            say=partial(click.echo, err=True),
+            listen=listen,
+            keep=keep,
+        )
     receipt = _with_acceptances(receipt, acceptances)
     if receipt_file:
         with writing(receipt_file):

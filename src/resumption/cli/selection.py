@@ -1,36 +1,24 @@
-"""From what a user names to what is run: planes, backends and probes."""
+"""From what a user names to what is run: targets and probes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from resumption.errors import UnknownName
 from resumption.harness.probes import PROBES, Probe
-from resumption.planes.interface import PlaneSpec
-from resumption.planes.registry import specs
+from resumption.harness.targets import Target, parse_target, planes_of
 
-__all__ = ["choose_planes", "choose_probes"]
+__all__ = ["choose_probes", "choose_targets"]
 
 
-def choose_planes(names: Sequence[str], backends: Sequence[str]) -> tuple[PlaneSpec, ...]:
-    """The planes called so, each once, with the backends named, or with all of theirs.
+def choose_targets(names: Sequence[str], *, everything: bool = False) -> tuple[Target, ...]:
+    """What is called so; `everything` is `parse_target`'s.
 
-    Raises `UnknownName` for a name that no plane has, and for a backend that none of the planes has.
+    Raises `TargetUnreadable`, and `UnknownName` for a plane, path or backend that there isn't.
     """
-    chosen = tuple({(spec.name, spec.path): spec for name in names for spec in specs(name)}.values())
-    if not backends:
-        return chosen
-    known = dict.fromkeys(backend.name for spec in chosen for backend in spec.backends)
-    if unknown := [backend for backend in backends if backend not in known]:
-        raise UnknownName(
-            f"None of these planes has a backend called {unknown[0]!r}.", advice=f"They have: {', '.join(known)}."
-        )
-    narrowed = (
-        replace(spec, backends=tuple(backend for backend in spec.backends if backend.name in backends))
-        for spec in chosen
-    )
-    return tuple(spec for spec in narrowed if spec.backends)
+    targets = tuple(target for name in names for target in parse_target(name, everything=everything))
+    planes_of(targets)
+    return targets
 
 
 def choose_probes(prefixes: Sequence[str]) -> tuple[Probe, ...]:

@@ -31,6 +31,8 @@ class Job:
     backend: Backend
     probe: Probe
     form: Form | None
+    release: str = ""
+    """The release that was asked for; empty for the installed one."""
 
     @property
     def reason_against(self) -> str:
@@ -53,7 +55,8 @@ class Result:
 def history_name(job: Job, number: int) -> str:
     """The identity of a job's history in a receipt."""
     form = job.form.name if job.form else "-"
-    return f"{job.spec.name}/{job.spec.path}/{job.backend.name}/{job.probe.address}/{form}#{number}"
+    release = f"@{job.release}" if job.release else ""
+    return f"{job.spec.name}{release}/{job.spec.path}/{job.backend.name}/{job.probe.address}/{form}#{number}"
 
 
 def cells_of(results: Iterable[Result], citations: Sequence[Citation]) -> tuple[Cell, ...]:

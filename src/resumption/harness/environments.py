@@ -1,14 +1,14 @@
-"""Where a framework lives: the interpreter in whose environment its worker processes run."""
+"""An environment at work: the launchers of the worker processes that run where a framework is installed."""
 
 from __future__ import annotations
 
 import os
 import queue
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from resumption.harness.installations import INSTALLED, Installation
 from resumption.harness.zygote import Launcher, Spawner, Zygote, can_fork
 from resumption.planes.interface import PlaneSpec
 
@@ -18,18 +18,25 @@ _SPAWN = "RESUMPTION_SPAWN"
 
 
 class Environment:
-    """The installed environment, with one launcher for each job that may run at once.
+    """One installation of a framework, with one launcher for each job that may run at once.
 
     The framework is imported once, by the first zygote; the others are forks of it. The folder `temporary` is removed
     when the environment is closed, or when this process dies.
     """
 
-    def __init__(self, spec: PlaneSpec, workspace: Path, jobs: int, temporary: Path | None = None) -> None:
+    def __init__(
+        self,
+        spec: PlaneSpec,
+        workspace: Path,
+        jobs: int,
+        installation: Installation = INSTALLED,
+        temporary: Path | None = None,
+    ) -> None:
         self._exit = ExitStack()
         self._idle: queue.SimpleQueue[Launcher] = queue.SimpleQueue()
         preload = [*spec.preload, spec.adapter]
-        variables = {**spec.environment, "PYTHONHASHSEED": "0"}
-        python = Path(sys.executable)
+        variables = {**spec.environment, **installation.variables, "PYTHONHASHSEED": "0"}
+        python = installation.python
         # Even where every process is spawned, a zygote first tells whether the framework can be imported, and its pins.
         first = Zygote.start(python, preload, variables, workspace, temporary)
         self._exit.callback(first.close)

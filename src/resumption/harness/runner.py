@@ -12,6 +12,7 @@ from pathlib import Path
 from resumption.errors import ResumptionError
 from resumption.harness.cells import Job, Result, cells_of, history_name
 from resumption.harness.environments import Environment
+from resumption.harness.installations import INSTALLED, Installation
 from resumption.harness.lab import Lab
 from resumption.harness.probes import Probe
 from resumption.harness.receipts import Receipt, new_receipt
@@ -46,23 +47,26 @@ def run_suite(
     probes: Sequence[Probe],
     *,
     jobs: int,
+    installation: Installation = INSTALLED,
     listen: Callable[[Progress], None] = lambda _: None,
     keep: Path | None = None,
 ) -> Receipt:
     """Run `probes` on every backend and resume form of the planes, and return the receipt.
 
     `listen` hears of every job that ends, in the calling thread. With `keep`, stores, logs and histories stay in that
-    folder. Raises `EnvironmentBroken` if a framework can't be imported.
+    folder. Raises `EnvironmentBroken` if a framework can't be imported in its installation.
     """
     with ExitStack() as stack:
         workspace = keep or Path(stack.enter_context(workspace_folder()))
         environments: dict[str, Environment] = {}
         for spec in specs:
-            folder = workspace / _plane(spec)
+            name = _plane(spec, installation.version)
+            folder = workspace / name
             folder.mkdir(parents=True, exist_ok=True)
-            environments[_plane(spec)] = environment = Environment(spec, folder, jobs, None if keep else workspace)
+            temporary = None if keep else workspace
+            environments[name] = environment = Environment(spec, folder, jobs, installation, temporary)
             stack.callback(environment.close)
-        results = _run_all(_plan(specs, probes), environments, workspace, jobs, listen)
+        results = _run_all(_plan(specs, probes, installation.version), environments, workspace, jobs, listen)
         pins = {name: environment.pins for name, environment in environments.items()}
     cells = [
         cell
@@ -77,14 +81,14 @@ def run_suite(
     return new_receipt(cells, histories, pins)
 
 
-def _plane(spec: PlaneSpec) -> str:
-    return f"{spec.name}-{spec.path}"
+def _plane(spec: PlaneSpec, release: str) -> str:
+    return f"{spec.name}-{spec.path}" + (f"@{release}" if release else "")
 
 
-def _plan(specs: Sequence[PlaneSpec], probes: Sequence[Probe]) -> list[Job]:
+def _plan(specs: Sequence[PlaneSpec], probes: Sequence[Probe], release: str) -> list[Job]:
     """Every job there is: a probe without an operation once, others once for each form of theirs."""
     return [
-        Job(spec, backend, probe, form)
+        Job(spec, backend, probe, form, release)
         for spec in specs
         for backend in spec.backends
         for probe in probes
@@ -101,7 +105,7 @@ def _run_all(
 ) -> list[Result]:
     with ThreadPoolExecutor(jobs, thread_name_prefix="resumption-job") as pool:
         futures = {
-            pool.submit(_run, job, environments[_plane(job.spec)], workspace / f"job-{number}"): job
+            pool.submit(_run, job, environments[_plane(job.spec, job.release)], workspace / f"job-{number}"): job
             for number, job in enumerate(plan)
         }
         try:

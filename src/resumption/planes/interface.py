@@ -100,6 +100,8 @@ class Backend:
 
     name: str
     lacks: Mapping[Capability, str] = field(default_factory=dict)
+    by_default: bool = True
+    """Whether it is measured when a user names no backend: the embedded ones are, the costly ones aren't."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +128,8 @@ class PlaneSpec:
     lacks: Mapping[Capability, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     """Environment variables for the worker, such as those that turn telemetry off."""
+    by_default: bool = True
+    """Whether it is measured when a user names the family and no path."""
 
     def forms_of(self, operation: Operation) -> tuple[Form, ...]:
         """The forms of one operation, the primary one first; empty if the plane has none."""

@@ -7,16 +7,19 @@ asserts the whole matrix of faults and judges: a fault flips its footprint, and 
 from __future__ import annotations
 
 from resumption.planes.faulty import (
+    answer_replay,
     double_consume,
     fork_ignore,
     idempotent_race,
     ignored_drift,
     invalid_persist,
+    lent_answer,
     lost_liveness,
     nondet_recovery,
     prefix_replay,
     replay,
     silent_address,
+    volatile_parking,
     writing_inspection,
 )
 from resumption.planes.faulty.fault import Fault
@@ -32,7 +35,10 @@ FAULTS: tuple[Fault, ...] = (
     double_consume.FAULT,
     nondet_recovery.FAULT,
     idempotent_race.FAULT,
+    answer_replay.FAULT,
+    lent_answer.FAULT,
     lost_liveness.FAULT,
+    volatile_parking.FAULT,
     silent_address.FAULT,
     writing_inspection.FAULT,
     ignored_drift.FAULT,

@@ -15,6 +15,7 @@ from resumption.planes.interface import Instruments, Store
 from resumption.planes.langgraph.apps import Program, open_app
 from resumption.planes.langgraph.runs import ThreadRun, ask
 from resumption.planes.langgraph.savers import Seam
+from resumption.planes.langgraph.spec import FUNCTIONAL
 from resumption.planes.tasks import perform
 
 __all__ = ["open_run"]
@@ -27,7 +28,8 @@ def open_run(workload: Workload, store: Store, instruments: Instruments) -> Thre
     """Open the workload's run in `store`, as an entrypoint with tasks; nothing is executed."""
     seam = Seam(workload, instruments, whole=_WORKFLOW)
     steps = [_step(one, instruments, seam) for one in workload.tasks]
-    return ThreadRun(open_app(lambda saver: _build(steps, saver), store, seam), store.thread, _trail_of)
+    app = open_app(lambda saver: _build(steps, saver), store, seam)
+    return ThreadRun(FUNCTIONAL, app, store.thread, _trail_of)
 
 
 def _build(steps: Sequence[Any], saver: BaseCheckpointSaver[Any]) -> Program:

@@ -14,6 +14,7 @@ from resumption.planes.interface import Instruments, Store
 from resumption.planes.langgraph.apps import open_app
 from resumption.planes.langgraph.runs import ThreadRun, ask
 from resumption.planes.langgraph.savers import Seam
+from resumption.planes.langgraph.spec import GRAPH
 from resumption.planes.tasks import perform
 
 __all__ = ["State", "build", "open_run", "trail_of"]
@@ -29,7 +30,7 @@ def open_run(workload: Workload, store: Store, instruments: Instruments) -> Thre
     """Open the workload's run in `store`, as a graph; nothing is executed."""
     builder = build(workload, instruments)
     app = open_app(lambda saver: builder.compile(checkpointer=saver), store, Seam(workload, instruments))
-    return ThreadRun(app, store.thread, trail_of)
+    return ThreadRun(GRAPH, app, store.thread, trail_of)
 
 
 def build(workload: Workload, instruments: Instruments) -> StateGraph[State]:

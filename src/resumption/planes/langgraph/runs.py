@@ -6,8 +6,8 @@ LangGraph's calls are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command, Interrupt, StateSnapshot, interrupt
@@ -22,12 +22,15 @@ from resumption.planes.interface import (
     Handle,
     Outcome,
     Parked,
+    PlaneSpec,
     Snapshot,
     unknown_form,
 )
 from resumption.planes.langgraph.apps import App
 
 __all__ = ["ThreadRun", "ask"]
+
+_T = TypeVar("_T")
 
 _INPUT: dict[str, Json] = {}
 """The input of every workload: the trail begins empty. A recovering process can therefore give it again."""
@@ -44,8 +47,9 @@ def ask(question: Question) -> Json:
 class ThreadRun:
     """A run of a program on one thread of one saver."""
 
-    def __init__(self, app: App, thread: str, trail_of: Callable[[Any], Json]) -> None:
+    def __init__(self, spec: PlaneSpec, app: App, thread: str, trail_of: Callable[[Any], Json]) -> None:
         """`trail_of` reads the trail from what the program returns, and from the values of its state."""
+        self._forms = {form.name for form in spec.forms}
         self._app = app
         self._thread = thread
         self._trail_of = trail_of
@@ -56,17 +60,12 @@ class ThreadRun:
 
     def deliver(self, decision: Decision) -> Handle:
         """Hand a decision over, in one of the forms of delivering and of forking."""
-        deliver = self._ways_to_deliver().get(decision.form)
-        if deliver is None:
-            raise unknown_form(decision.form)
+        deliver = self._way(self._ways_to_deliver(), decision.form)
         return Call(lambda: deliver(decision))
 
     def recover(self, form: str) -> Handle:
         """Ask a crashed run to go on."""
-        recover = self._ways_to_recover().get(form)
-        if recover is None:
-            raise unknown_form(form)
-        return Call(recover)
+        return Call(self._way(self._ways_to_recover(), form))
 
     def inspect(self) -> Snapshot:
         """Return what `get_state` says; the trail is that of the innermost graph under way."""
@@ -86,6 +85,11 @@ class ThreadRun:
         self._app.close()
 
     # The forms: each is one to three calls, as a user of LangGraph makes them
+
+    def _way(self, ways: Mapping[str, _T], form: str) -> _T:
+        if form not in self._forms or form not in ways:
+            raise unknown_form(form)
+        return ways[form]
 
     def _ways_to_deliver(self) -> dict[str, Callable[[Decision], Outcome]]:
         return {

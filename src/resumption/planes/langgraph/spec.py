@@ -15,8 +15,8 @@ _MEMORY = {Capability.PROCESS_DEATH: _IN_PROCESS, Capability.CONCURRENT_RUNS: _I
 _BACKENDS = (
     Backend("memory", lacks=_MEMORY),
     Backend("sqlite"),
-    Backend("memory-async", lacks=_MEMORY),
-    Backend("sqlite-async"),
+    Backend("memory-async", lacks=_MEMORY, by_default=False),
+    Backend("sqlite-async", by_default=False),
 )
 """Savers with the calls that they are used with; a name without `-async` means the synchronous calls."""
 
@@ -92,7 +92,9 @@ _FORK_INSIDE = Form(
 )
 
 
-def _plane(path: str, forms: tuple[Form, ...], lacks: Mapping[Capability, str]) -> PlaneSpec:
+def _plane(
+    path: str, forms: tuple[Form, ...], lacks: Mapping[Capability, str], *, by_default: bool = False
+) -> PlaneSpec:
     return PlaneSpec(
         name="langgraph",
         package="langgraph",
@@ -113,10 +115,11 @@ def _plane(path: str, forms: tuple[Form, ...], lacks: Mapping[Capability, str]) 
         fork_discriminator="",
         lacks=lacks,
         environment={"LANGSMITH_TRACING": "false", "LANGCHAIN_TRACING_V2": "false"},
+        by_default=by_default,
     )
 
 
-GRAPH = _plane("graph", (*_ANSWERS_AND_RECOVERIES, *_FORKS, _FORK_BY_UPDATE), {})
+GRAPH = _plane("graph", (*_ANSWERS_AND_RECOVERIES, *_FORKS, _FORK_BY_UPDATE), {}, by_default=True)
 """The graph API: a `StateGraph` with one node for each task."""
 
 SUBGRAPH = _plane("subgraph", (*_ANSWERS_AND_RECOVERIES, *_FORKS, _FORK_BY_UPDATE, _FORK_INSIDE), {})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from langgraph.graph import END, START, StateGraph
-from pydantic import BaseModel
+from typing_extensions import TypedDict
 
 from resumption.history.workload import Workload
 from resumption.planes.interface import Instruments, Store
@@ -11,6 +11,7 @@ from resumption.planes.langgraph.apps import open_app
 from resumption.planes.langgraph.graph import build, trail_of
 from resumption.planes.langgraph.runs import ThreadRun
 from resumption.planes.langgraph.savers import Seam
+from resumption.planes.langgraph.spec import SUBGRAPH
 
 __all__ = ["open_run"]
 
@@ -18,8 +19,10 @@ _INNER = "inner"
 """The one node of the outer graph: the workload's graph, which shares the outer one's saver."""
 
 
-class _Outer(BaseModel):
-    trail: list[str] = []
+class _Outer(TypedDict):
+    """What the outer graph holds. No model: LangGraph would store its instances, of a type that it warns of."""
+
+    trail: list[str]
 
 
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> ThreadRun:
@@ -29,4 +32,5 @@ def open_run(workload: Workload, store: Store, instruments: Instruments) -> Thre
     outer.add_edge(START, _INNER)
     outer.add_edge(_INNER, END)
     seam = Seam(workload, instruments, whole=_INNER)
-    return ThreadRun(open_app(lambda saver: outer.compile(checkpointer=saver), store, seam), store.thread, trail_of)
+    app = open_app(lambda saver: outer.compile(checkpointer=saver), store, seam)
+    return ThreadRun(SUBGRAPH, app, store.thread, trail_of)

@@ -70,18 +70,21 @@ class ReferenceRun:
     def inspect(self) -> Snapshot:
         """Read trail, pending interrupts, and whether the run is finished, of the attempt acted upon last."""
         self.rules.inspects(self.store.location, self.instruments)
+        return self._snapshot()
+
+    def address(self) -> Address:
+        """Return the identities of the pending interrupts."""
+        return Address(requests={pending.name: pending.identity for pending in self._snapshot().pending})
+
+    def close(self) -> None:
+        """Nothing is held between operations."""
+
+    def _snapshot(self) -> Snapshot:
         with read_log(self.store.location, self.store.thread) as log:
             if log is None or log.head() is None:
                 return Snapshot([], (), False)
             sight = self._current(log)
             return Snapshot(sight.trail(sight.program.tasks), sight.pending(), sight.finished())
-
-    def address(self) -> Address:
-        """Return the identities of the pending interrupts."""
-        return Address(requests={pending.name: pending.identity for pending in self.inspect().pending})
-
-    def close(self) -> None:
-        """Nothing is held between operations."""
 
     def _start(self, value: Json) -> Outcome:
         create_log(self.store.location)
@@ -89,9 +92,9 @@ class ReferenceRun:
             with log.deciding():
                 if log.head() is not None:
                     raise Refused(RunRefusal.ALREADY_STARTED, self.store.thread)
-                with self.instruments.persist("start"):
-                    log.begin(Program(self.workload).topology, value)
-                    log.commit()
+                # Not announced as a storage operation: until it is durable there is no run that a crash could hurt.
+                log.begin(Program(self.workload).topology, value)
+                log.commit()
             with self._leased(log, PATIENCE_SECONDS) as fence:
                 return self._execution(log, 1, fence).advance()
 
@@ -107,10 +110,12 @@ class ReferenceRun:
 
     def _deliver(self, decision: Decision) -> Outcome:
         with self._opened() as log:
-            try:
-                arrival = arrive(self._current(log), decision)
-            except Refused as error:
-                return self._refused(log, decision, error, raced=_executing(log))
+            arrival = None
+            if log.delivery(decision.delivery) is None:
+                try:
+                    arrival = arrive(self._current(log), decision)
+                except Refused as error:
+                    return self._refused(log, decision, error, raced=_executing(log))
             for patience in (0.0, PATIENCE_SECONDS):
                 with self._leased(log, patience) as fence:
                     outcome = self._served(log, decision, arrival, fence)
@@ -118,19 +123,19 @@ class ReferenceRun:
                     return outcome
             raise Refused(RunRefusal.BUSY, self.store.thread)
 
-    def _served(self, log: Log, decision: Decision, arrival: Arrival, fence: int | None) -> Outcome | None:
+    def _served(self, log: Log, decision: Decision, arrival: Arrival | None, fence: int | None) -> Outcome | None:
         """Decide a delivery and execute it; None if it has to wait for the lease."""
         try:
             with log.deciding():
                 served = accept(self._current(log), arrival, decision, self.instruments, leased=fence is not None)
         except Refused as error:
-            raced = arrival.pending or (fence is None and _executing(log))
+            raced = arrival is not None and (arrival.pending or (fence is None and _executing(log)))
             return self._refused(log, decision, error, raced=raced)
         match served:
             case Answered(outcome):
                 return outcome
             case Accepted(attempt):
-                execution = self._execution(log, attempt, fence)
+                execution = self._execution(log, attempt, fence, self.rules.rewinds(self.workload))
                 outcome = execution.advance()
                 settle(execution.sight, decision, outcome, self.instruments)
                 return outcome

@@ -75,17 +75,15 @@ def _raised(sight: Sight, identity: Json) -> Arrival | None:
 
 
 def accept(
-    sight: Sight, arrival: Arrival, decision: Decision, instruments: Instruments, *, leased: bool
+    sight: Sight, arrival: Arrival | None, decision: Decision, instruments: Instruments, *, leased: bool
 ) -> Accepted | Answered | None:
     """Decide a delivery and, if it consumes its interrupt, record claim and decision in one write.
 
     Runs between the store's lock and a commit. Returns None if the delivery has to wait for the thread's lease, and
-    raises `Refused` if it may not be served.
+    raises `Refused` if it may not be served. A delivery that was seen before needs no arrival.
     """
-    log = sight.log
-    fork = decision.form == FORK.name
-    seen = log.delivery(decision.delivery)
-    payload = _digest([arrival.interrupt, arrival.attempt, fork, decision.value])
+    seen = sight.log.delivery(decision.delivery)
+    payload = _digest([decision.form, decision.target, decision.value])
     digest, attempt, outcome = seen if seen is not None else (None, 0, None)
     match redelivery(recorded_digest=digest, digest=payload, finished=outcome is not None, executing=not leased):
         case Redelivery.MISMATCH:
@@ -97,7 +95,8 @@ def accept(
         case Redelivery.RETRIED:
             return Accepted(attempt)
         case Redelivery.FIRST:
-            return _claimed(sight, arrival, decision, instruments, payload, leased=leased)
+            bound = arrival or arrive(sight, decision)
+            return _claimed(sight, bound, decision, instruments, payload, leased=leased)
 
 
 def _claimed(

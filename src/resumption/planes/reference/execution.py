@@ -84,7 +84,7 @@ class Execution:
                 missing=self.sight.missing_before(task),
             )
             if outcome is Commit.STORED:
-                with self.instruments.persist(kind, covers):
+                with self.instruments.persist(kind.value, covers):
                     log.add(kind, Row(self.sight.attempt, place, name, value))
                     log.commit()
             elif outcome is not Commit.ALREADY_DURABLE:
@@ -109,11 +109,20 @@ class _Journaled:
         """Return the decision for an interrupt, or record that it was asked for and leave."""
         sight = self.execution.sight
         place = sight.program.interrupts_of(self.of)[interrupt.name]
-        decision = sight.decision(place, interrupt.name)
+        decision = sight.decision(place, interrupt.name) or self._lent(place)
         if decision is not None:
             return decision.value
-        self.execution.record(Kind.INTERRUPT, self.of, place, interrupt.name, None)
+        self.execution.record(Kind.INTERRUPT, self.of, place, interrupt.name, sight.rules.asks())
         raise _Asked
+
+    def _lent(self, place: int) -> Row | None:
+        """The decision of the task's interrupt before this one, where a fault has it answer this one too."""
+        sight = self.execution.sight
+        earlier = [item for item in sight.program.interrupts_of(self.of).items() if item[1] < place]
+        if not sight.rules.lends or not earlier:
+            return None
+        name, before = earlier[-1]
+        return sight.decision(before, name)
 
     def fire(self, effect: str, *, task: str, value: Json) -> None:
         """Fire an effect that has no record, and record it."""

@@ -14,6 +14,7 @@ from typing import Protocol
 from resumption.decide.commit import Commit, commit
 from resumption.decide.recover import Recovery, recover
 from resumption.decide.view import View, view
+from resumption.history.events import Json
 from resumption.history.workload import Task, Workload
 from resumption.planes.interface import Decision, Instruments
 from resumption.planes.reference.refusals import Refused
@@ -69,8 +70,20 @@ def _forget_nothing(workload: Workload, location: Path) -> frozenset[str]:
     return frozenset()
 
 
+def _rewind_nothing(workload: Workload) -> frozenset[str]:
+    return frozenset()
+
+
 def _only_read(location: Path, instruments: Instruments) -> None:
     pass
+
+
+def _ask_anonymously() -> Json:
+    return None
+
+
+def _keep(question: Json) -> bool:
+    return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +98,8 @@ class Rules:
     """Whether a recorded decision is served."""
     forgets: Callable[[Workload, Path], frozenset[str]] = _forget_nothing
     """The tasks whose records an explicit recovery of the store at a location leaves out of account."""
+    rewinds: Callable[[Workload], frozenset[str]] = _rewind_nothing
+    """The tasks whose records an accepted decision leaves out of account."""
     refuse: Callable[[Refusal], None] = _raise
     """What happens to a delivery that has to be refused. If it returns, the run's outcome is reported to the caller."""
     recovers: bool = True
@@ -93,6 +108,12 @@ class Rules:
     """Whether a run refuses to go on with another program than its own."""
     inspects: Callable[[Path, Instruments], None] = _only_read
     """What an inspection does besides reading."""
+    asks: Callable[[], Json] = _ask_anonymously
+    """What is recorded with a question."""
+    keeps: Callable[[Json], bool] = _keep
+    """Whether a question still waits for its answer, by what was recorded with it."""
+    lends: bool = False
+    """Whether an interrupt without a decision is served the one that was recorded before it in its task."""
 
 
 REFERENCE = Rules()

@@ -87,7 +87,7 @@ class Sight:
         for task in self.program.tasks:
             for name, place in self.program.interrupts_of(task).items():
                 raised = self.row(Kind.INTERRUPT, place, name)
-                if raised is not None and self.decision(place, name) is None:
+                if raised is not None and self.rules.keeps(raised.value) and self.decision(place, name) is None:
                     found.append(Pending(identity=identity_of(name, raised.attempt), name=name))
         return tuple(found)
 

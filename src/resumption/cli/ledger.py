@@ -1,0 +1,149 @@
+"""`resumption ledger`: what operators see and say about effects. Added to the root command by `resumption.cli`."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import platform
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from resumption.errors import ResumptionError
+from resumption.guard import operators
+from resumption.guard.effects import Ledger
+
+__all__ = ["ledger"]
+
+_console = Console()
+
+
+def _store_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--store",
+        "url",
+        required=True,
+        envvar="RESUMPTION_STORE",
+        show_envvar=True,
+        help='The ledger\'s store: "sqlite:///effects.db" or "postgresql://…".',
+    )(command)
+
+
+def _json_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option("--json", "as_json", is_flag=True, help="JSON instead of a table.")(command)
+
+
+def _by_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option("--by", "actor", default=None, help="Who decides, for the audit trail. [default: user@host]")(
+        command
+    )
+
+
+@click.group()
+def ledger() -> None:
+    """Effects in doubt: list them, look at one, say whether it fired, forget old ones."""
+
+
+@ledger.command("list")
+@_store_option
+@_json_option
+@click.option("--all", "everything", is_flag=True, help="Settled effects too.")
+def list_effects(url: str, as_json: bool, everything: bool) -> None:
+    """List the effects that are running or in doubt."""
+    with _opened(url) as opened:
+        seen = [_summary(one) for one in operators.listing(opened, everything=everything)]
+    if as_json:
+        click.echo(json.dumps(seen, indent=2))
+        return
+    table = Table("key", "state", "attempt", "begun", "owner", "note")
+    for one in seen:
+        owner = one["owner"]
+        process = f"{owner['pid']}@{owner['host']}"
+        table.add_row(one["key"], one["state"], str(one["attempt"]), one["began"], process, one["note"] or "")
+    _console.print(table)
+
+
+@ledger.command("show")
+@click.argument("key")
+@_store_option
+@_json_option
+def show_effect(key: str, url: str, as_json: bool) -> None:
+    """Show one effect and its audit trail."""
+    with _opened(url) as opened:
+        one = operators.see(opened, key)
+        trail = [asdict(row) for row in operators.audit_trail(opened, key)]
+    whole = {**_summary(one), "result": one.record.result, "ended": one.record.ended, "audit": trail}
+    if as_json:
+        click.echo(json.dumps(whole, indent=2))
+        return
+    for name, value in whole.items():
+        if name != "audit":
+            click.echo(f"{name:10} {value if isinstance(value, str) else json.dumps(value)}")
+    for row in trail:
+        click.echo(f"  {row['at']}  {row['what']}: {row['branch']}  by {row['actor']}  {row['note']}".rstrip())
+
+
+@ledger.command("resolve")
+@click.argument("key")
+@_store_option
+@click.option("--fired/--not-fired", required=True, help="Whether the effect happened.")
+@click.option("--result", default=None, help="With --fired: what it returned, as JSON; later calls are served it.")
+@click.option("--note", default="", help="Why, for the audit trail.")
+@_by_option
+def resolve_effect(key: str, url: str, fired: bool, result: str | None, note: str, actor: str | None) -> None:
+    """Say whether an effect in doubt fired. One that did not fire may fire again."""
+    with _opened(url) as opened:
+        try:
+            one = operators.resolve(opened, key, fired=fired, result=result, actor=actor or _actor(), note=note)
+        except json.JSONDecodeError as error:
+            raise click.BadParameter(f"not JSON: {error}", param_hint="--result") from error
+    click.echo(f"{key}: {one.state}")
+
+
+@ledger.command("prune")
+@_store_option
+@click.option(
+    "--before",
+    required=True,
+    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]),
+    help="Forget what was settled before this time (UTC).",
+)
+@_by_option
+def prune_effects(url: str, before: datetime, actor: str | None) -> None:
+    """Forget settled effects. A forgotten key can fire again: keep more than any retry could look back."""
+    with _opened(url) as opened:
+        removed = operators.prune(opened, before=before.replace(tzinfo=UTC), actor=actor or _actor())
+    click.echo(f"{removed} records forgotten")
+
+
+@contextmanager
+def _opened(url: str) -> Iterator[Ledger]:
+    """A ledger for one command; errors of this package end it with their message."""
+    try:
+        opened = Ledger(url)
+        yield opened
+        opened.close()
+    except ResumptionError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _summary(one: operators.Seen) -> dict[str, Any]:
+    record = one.record
+    return {
+        "key": record.key,
+        "state": one.state,
+        "attempt": record.attempt,
+        "began": record.began,
+        "owner": json.loads(record.place),
+        "note": record.note,
+    }
+
+
+def _actor() -> str:
+    return f"{getpass.getuser()}@{platform.node()}"

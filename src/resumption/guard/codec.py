@@ -1,0 +1,177 @@
+"""Results and arguments as JSON, without losing their types and without pickle.
+
+What JSON has no word for is an object with one `$tag`. Classes are named by module and qualified name, and are looked
+up among the modules that the program has imported already: reading a record imports nothing, and calls nothing but the
+constructor of a dataclass, a pydantic model or an enum.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import enum
+import hashlib
+import json
+import sys
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+__all__ = ["Unserialisable", "decode", "digest", "encode"]
+
+
+class Unserialisable(Exception):
+    """A value has no faithful JSON form, or a stored one can't be read back in this process."""
+
+
+def encode(value: object) -> str:
+    """The value as JSON text. Raises `Unserialisable` if reading it back would not give the same value."""
+    try:
+        text = json.dumps(_pack(value, _refuse), separators=(",", ":"))
+        again = json.dumps(_pack(decode(text), _refuse), separators=(",", ":"))
+    except RecursionError as error:
+        raise Unserialisable("it is nested too deeply, or contains itself") from error
+    if again != text:
+        raise Unserialisable(f"{type(value).__qualname__} does not read back as it was")
+    return text
+
+
+def decode(text: str) -> object:
+    """The value of a JSON text written by `encode`. Raises `Unserialisable`."""
+    try:
+        return _unpack(json.loads(text))
+    except Unserialisable:
+        raise
+    except Exception as error:  # constructors of the program's classes may raise anything
+        raise Unserialisable(f"{type(error).__name__}: {error}") from error
+
+
+def digest(arguments: Mapping[str, object]) -> str:
+    """A digest by which two calls' arguments are compared. What has no JSON form counts by its type."""
+    text = json.dumps(_pack(dict(arguments), _by_type), separators=(",", ":"), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+Fallback = Callable[[object], object]
+
+
+def _refuse(value: object) -> object:
+    raise Unserialisable(f"{type(value).__module__}.{type(value).__qualname__} has no JSON form here")
+
+
+def _by_type(value: object) -> object:
+    return {"$opaque": f"{type(value).__module__}:{type(value).__qualname__}"}
+
+
+# Exact types only: a subclass would come back as its base.
+_SCALARS: dict[type, tuple[str, Callable[[Any], object], Callable[[Any], object]]] = {
+    bytes: ("$bytes", lambda value: base64.b64encode(value).decode("ascii"), base64.b64decode),
+    datetime: ("$datetime", datetime.isoformat, datetime.fromisoformat),
+    date: ("$date", date.isoformat, date.fromisoformat),
+    time: ("$time", time.isoformat, time.fromisoformat),
+    timedelta: (
+        "$timedelta",
+        lambda value: [value.days, value.seconds, value.microseconds],
+        lambda parts: timedelta(*parts),
+    ),
+    Decimal: ("$decimal", str, Decimal),
+    UUID: ("$uuid", str, UUID),
+}
+_READERS = {tag: read for tag, _, read in _SCALARS.values()}
+
+
+def _pack(value: object, fallback: Fallback) -> object:
+    kind = type(value)
+    if value is None or kind in (bool, int, float, str):
+        return value
+    if kind in _SCALARS:
+        tag, write, _ = _SCALARS[kind]
+        return {tag: write(value)}
+    if isinstance(value, list) and kind is list:
+        return [_pack(item, fallback) for item in value]
+    if isinstance(value, tuple) and kind is tuple:
+        return {"$tuple": [_pack(item, fallback) for item in value]}
+    if isinstance(value, set | frozenset) and kind in (set, frozenset):
+        packed = [_pack(item, fallback) for item in value]
+        return {f"${kind.__name__}": sorted(packed, key=lambda item: json.dumps(item, sort_keys=True))}
+    if isinstance(value, dict) and kind is dict:
+        if all(type(name) is str and not name.startswith("$") for name in value):
+            return {name: _pack(item, fallback) for name, item in value.items()}
+        return {"$dict": [[_pack(name, fallback), _pack(item, fallback)] for name, item in value.items()]}
+    return _pack_instance(value, fallback)
+
+
+def _pack_instance(value: object, fallback: Fallback) -> object:
+    kind = type(value)
+    if fallback is _refuse and _find(_name(kind)) is not kind:
+        return fallback(value)
+    if isinstance(value, enum.Enum):
+        return {"$enum": [_name(kind), _pack(value.value, fallback)]}
+    if dataclasses.is_dataclass(value):
+        fields = {field.name: _pack(getattr(value, field.name), fallback) for field in dataclasses.fields(value)}
+        return {"$dataclass": [_name(kind), fields]}
+    if _is_model(kind):
+        return {"$model": [_name(kind), value.model_dump_json()]}  # type: ignore[attr-defined]  # pydantic's, if loaded
+    return fallback(value)
+
+
+def _unpack(value: Any) -> object:
+    if isinstance(value, list):
+        return [_unpack(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if len(value) != 1 or not next(iter(value)).startswith("$"):
+        return {name: _unpack(item) for name, item in value.items()}
+    ((tag, content),) = value.items()
+    if tag in _READERS:
+        return _READERS[tag](content)
+    match tag:
+        case "$tuple":
+            return tuple(_unpack(item) for item in content)
+        case "$set":
+            return {_unpack(item) for item in content}
+        case "$frozenset":
+            return frozenset(_unpack(item) for item in content)
+        case "$dict":
+            return {_unpack(name): _unpack(item) for name, item in content}
+    return _unpack_instance(tag, *content)
+
+
+def _unpack_instance(tag: str, name: str, content: Any) -> object:
+    kind = _find(name)
+    if tag == "$enum" and isinstance(kind, enum.EnumType):
+        return kind(_unpack(content))
+    if tag == "$model" and isinstance(kind, type) and _is_model(kind):
+        return kind.model_validate_json(content)  # type: ignore[attr-defined]  # pydantic's, if loaded
+    if tag == "$dataclass" and isinstance(kind, type) and dataclasses.is_dataclass(kind):
+        return _restore(kind, {field: _unpack(item) for field, item in content.items()})
+    raise Unserialisable(f"{name} is not loaded here, or is no longer what it was")
+
+
+def _restore(kind: type, values: dict[str, object]) -> object:
+    """A dataclass instance: what its constructor takes goes through it, the rest is set as it was."""
+    fields = dataclasses.fields(kind)
+    instance: object = kind(**{field.name: values.pop(field.name) for field in fields if field.init})
+    for name, value in values.items():
+        object.__setattr__(instance, name, value)
+    return instance
+
+
+def _is_model(kind: type) -> bool:
+    pydantic = sys.modules.get("pydantic")
+    return pydantic is not None and issubclass(kind, pydantic.BaseModel)
+
+
+def _name(kind: type) -> str:
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
+def _find(name: str) -> object:
+    """The object of that name in a loaded module, or None."""
+    module, _, path = name.partition(":")
+    found: object = sys.modules.get(module)
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found

@@ -1,0 +1,122 @@
+"""Driving an operation of `protocol` over a connection."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Protocol, TypeVar
+
+from resumption.errors import LedgerUnavailable
+from resumption.guard.stores.protocol import Reply, Work
+from resumption.guard.stores.records import Owner, Record, Standing
+from resumption.guard.stores.statements import Statements
+
+__all__ = ["Execute", "Store", "adrive", "backoff", "drive", "in_transaction", "persist"]
+
+T = TypeVar("T")
+Execute = Callable[[str, tuple[object, ...]], Reply]
+"""A connection, reduced to what the protocol needs."""
+
+
+class Store(Protocol):
+    """A database with the ledger's tables. Methods raise `LedgerUnavailable` and may be called from any thread."""
+
+    sql: Statements
+
+    def token(self) -> int:
+        """The token of this process."""
+
+    def owner(self) -> Owner:
+        """This process, with its proof of life in place."""
+
+    def standing(self, record: Record) -> Work[Standing]:
+        """What is proven about the owner of a record, which is another process."""
+
+    def look(self, make: Callable[[], Work[T]]) -> T:
+        """Run an operation of reads, outside a transaction."""
+
+    def transact(self, make: Callable[[], Work[T]], *, patient: bool = True) -> T:
+        """Run an operation in one transaction. It may be run again after a transient failure, unless not `patient`."""
+
+    def close(self) -> None:
+        """Close idle connections."""
+
+    def release(self) -> None:
+        """Give up this process's proof of life: nothing of it may still run."""
+
+    def forget(self) -> None:
+        """In a forked child: leave everything of the parent's alone."""
+
+
+def drive(work: Work[T], execute: Execute) -> T:
+    """Run an operation to its end; a failing statement is thrown into it."""
+    try:
+        statement = next(work)
+        while True:
+            try:
+                reply = execute(*statement)
+            except Exception as error:
+                statement = work.throw(error)
+            else:
+                statement = work.send(reply)
+    except StopIteration as end:
+        outcome: T = end.value
+        return outcome
+
+
+async def adrive(work: Work[T], execute: Callable[[str, tuple[object, ...]], Awaitable[Reply]]) -> T:
+    """`drive` for a connection whose methods are coroutines."""
+    try:
+        statement = next(work)
+        while True:
+            try:
+                reply = await execute(*statement)
+            except Exception as error:
+                statement = work.throw(error)
+            else:
+                statement = work.send(reply)
+    except StopIteration as end:
+        outcome: T = end.value
+        return outcome
+
+
+def in_transaction(sql: Statements, work: Work[T]) -> Work[T]:
+    """The same operation between BEGIN and COMMIT. After a failure the caller closes the connection."""
+    yield sql.begin, ()
+    outcome = yield from work
+    yield sql.commit, ()
+    return outcome
+
+
+def backoff(longest: float) -> Iterator[float]:
+    """Growing pauses with jitter, in seconds."""
+    pause = 0.001
+    while True:
+        yield pause * random.uniform(0.5, 1.5)
+        pause = min(pause * 1.6, longest)
+
+
+def persist(
+    attempt: Callable[[], T],
+    errors: type[Exception],
+    transient: Callable[[Exception], bool],
+    timeout: float,
+    what: str,
+) -> T:
+    """Repeat an attempt after transient failures until `timeout` seconds are over.
+
+    Raises `LedgerUnavailable` then, or at once after a failure among the driver's `errors` that is not transient.
+    """
+    give_up = time.monotonic() + timeout
+    for pause in backoff(0.25):
+        try:
+            return attempt()
+        except errors as error:
+            if not transient(error) or time.monotonic() + pause > give_up:
+                raise LedgerUnavailable(
+                    f"A {what} of the ledger's store failed: {type(error).__name__}: {str(error).strip()}",
+                    advice="If this ended a call, its effect was not begun. Make the store available and call again.",
+                ) from error
+        time.sleep(pause)
+    raise AssertionError("unreachable")  # backoff() is endless

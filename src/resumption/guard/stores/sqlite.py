@@ -1,0 +1,102 @@
+"""The effect ledger in a SQLite database: embedded, any number of processes of one host.
+
+Write-ahead log with `synchronous=FULL`: with NORMAL, a power cut could take back the *begin* of an effect that has
+fired, and the next call would fire it again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from resumption.guard.liveness import OwnerLock
+from resumption.guard.stores.pool import Pool
+from resumption.guard.stores.protocol import Reply, Work
+from resumption.guard.stores.records import Owner, Record, Standing
+from resumption.guard.stores.session import drive, in_transaction, persist
+from resumption.guard.stores.statements import SQLITE
+
+__all__ = ["SQLiteStore", "execute_on"]
+
+T = TypeVar("T")
+
+_TRANSIENT = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL})
+
+# Writers of one database take turns anyway: more connections would only wait in SQLite's unfair busy loop.
+_CONNECTIONS = 4
+
+
+class SQLiteStore:
+    """A `Store` in a SQLite file. `timeout`: seconds to wait for other writers."""
+
+    sql = SQLITE
+
+    def __init__(self, path: Path, timeout: float) -> None:
+        self.path = path
+        self._timeout = timeout
+        self._owner_lock = OwnerLock(path.with_name(path.name + "-owners"), beside_store=True)
+        self._pool = Pool(self._connect, _CONNECTIONS)
+
+    def token(self) -> int:
+        """The token of this process."""
+        return self._owner_lock.hold().token
+
+    def owner(self) -> Owner:
+        """This process, with its proof of life in place."""
+        return self._owner_lock.hold()
+
+    def standing(self, record: Record) -> Work[Standing]:
+        """What the operating system proves about the record's owner."""
+        return self._owner_lock.standing(Owner(record.owner, record.place))
+        yield  # a generator like the other store's, which has to ask the database
+
+    def look(self, make: Callable[[], Work[T]]) -> T:
+        """Run an operation of reads."""
+        return persist(lambda: self._run(make()), sqlite3.Error, transient, self._timeout, "read")
+
+    def transact(self, make: Callable[[], Work[T]], *, patient: bool = True) -> T:
+        """Run an operation between BEGIN IMMEDIATE and COMMIT."""
+        timeout = self._timeout if patient else 0.0
+        return persist(lambda: self._run(in_transaction(self.sql, make())), sqlite3.Error, transient, timeout, "write")
+
+    def close(self) -> None:
+        """Close idle connections."""
+        self._pool.close()
+
+    def release(self) -> None:
+        """Give up this process's proof of life."""
+        self._owner_lock.release()
+
+    def forget(self) -> None:
+        """In a forked child: leave everything of the parent's alone."""
+        self._pool.forget()
+        self._owner_lock.forget()
+
+    def _run(self, work: Work[T]) -> T:
+        with self._pool.connection() as connection:
+            return drive(work, execute_on(connection))
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, timeout=self._timeout, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        return connection
+
+
+def execute_on(connection: sqlite3.Connection) -> Callable[[str, tuple[object, ...]], Reply]:
+    """Run statements on a connection, whatever its owner has made of its row factory."""
+
+    def execute(sql: str, parameters: tuple[object, ...]) -> Reply:
+        cursor = connection.cursor()
+        cursor.row_factory = None
+        cursor.execute(sql, parameters)
+        return Reply(cursor.fetchall(), cursor.rowcount)
+
+    return execute
+
+
+def transient(error: Exception) -> bool:
+    """Whether another writer is the reason, so that trying again makes sense."""
+    return isinstance(error, sqlite3.OperationalError) and (error.sqlite_errorcode & 0xFF) in _TRANSIENT

@@ -1,0 +1,188 @@
+"""Compares two receipts: which cells are fixed, regressed, drifted, new or gone between them.
+
+A cell is compared probe by probe, over the probes that both receipts have. So a probe that newly breaks in a cell that
+another one had broken before is a regression, and a probe that only one suite has is none.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from resumption.contract.verdicts import Label
+from resumption.errors import ComparisonImpossible
+from resumption.harness.receipts import Cell, Receipt
+
+__all__ = ["FORMAT", "CellChange", "Change", "Comparison", "PinChange", "ProbeChange", "Side", "change_of", "compare"]
+
+FORMAT = "resumption.comparison/1"
+
+_BREACHES = frozenset({Label.VIOLATES, Label.UNDOCUMENTED, Label.DIVERGENT})
+
+
+class Change(StrEnum):
+    """What became of a cell, in the order in which readers want to hear of it."""
+
+    REGRESSED = "regressed"
+    """A probe held, and breaches now."""
+    FIXED = "fixed"
+    """The cell was a breach, and holds now."""
+    DRIFTED = "drifted"
+    """What it is called, or what one of its probes is called, changed in another way."""
+    NEW = "new"
+    GONE = "gone"
+    UNCHANGED = "unchanged"
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeChange:
+    """A probe that says something else of a cell than before."""
+
+    probe: str
+    change: Change
+    before: Label
+    after: Label
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellChange:
+    """A cell that isn't what it was. `before` is None for a new one, `after` for one that is gone."""
+
+    identity: str
+    change: Change
+    before: Cell | None
+    after: Cell | None
+    probes: tuple[ProbeChange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PinChange:
+    """A distribution that both environments have, in different versions."""
+
+    name: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """Where one side of a comparison comes from. `name` is what the user called it."""
+
+    name: str
+    versions: tuple[str, ...]
+    """The versions of the frameworks that were measured."""
+    created: str
+    python: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Everything that differs between two receipts."""
+
+    format: str = FORMAT
+    before: Side
+    after: Side
+    changes: tuple[CellChange, ...]
+    """By kind of change, in the order of `Change`, and by cell."""
+    unchanged: tuple[Cell, ...]
+    """The cells that are what they were, as the second receipt has them."""
+    pins: tuple[PinChange, ...]
+
+    def count(self, change: Change) -> int:
+        """How many cells changed so."""
+        return len(self.unchanged) if change is Change.UNCHANGED else len(self.of(change))
+
+    def of(self, change: Change) -> tuple[CellChange, ...]:
+        """The cells that changed so."""
+        return tuple(item for item in self.changes if item.change is change)
+
+
+def change_of(before: Label, after: Label) -> Change:
+    """What a label's change amounts to."""
+    if before is after:
+        return Change.UNCHANGED
+    if before is Label.HOLDS and after in _BREACHES:
+        return Change.REGRESSED
+    if before in _BREACHES and after is Label.HOLDS:
+        return Change.FIXED
+    return Change.DRIFTED
+
+
+def compare(before: Receipt, after: Receipt, *, names: tuple[str, str]) -> Comparison:
+    """Compare two receipts, which the user calls by these names.
+
+    Raises `ComparisonImpossible` if a receipt has one cell for several versions, or the two have none in common.
+    """
+    old, new = _by_identity(before, names[0]), _by_identity(after, names[1])
+    if old.keys().isdisjoint(new):
+        raise ComparisonImpossible(
+            f"{names[0]} and {names[1]} have no cell in common.",
+            advice="Compare receipts of the same planes and backends.",
+        )
+    cells = [_cell_change(identity, old.get(identity), new.get(identity)) for identity in sorted(old.keys() | new)]
+    order = list(Change)
+    return Comparison(
+        before=_side(before, names[0]),
+        after=_side(after, names[1]),
+        changes=tuple(
+            sorted(
+                (cell for cell in cells if cell.change is not Change.UNCHANGED),
+                key=lambda cell: order.index(cell.change),
+            )
+        ),
+        unchanged=tuple(cell.after for cell in cells if cell.change is Change.UNCHANGED and cell.after),
+        pins=_pin_changes(before, after),
+    )
+
+
+def _by_identity(receipt: Receipt, name: str) -> dict[str, Cell]:
+    repeated = [identity for identity, times in Counter(cell.identity for cell in receipt.cells).items() if times > 1]
+    if repeated:
+        raise ComparisonImpossible(
+            f"{name} has the cell {repeated[0]} for more than one version.",
+            advice="Compare receipts of one version each; `resumption sweep --json-dir` writes those.",
+        )
+    return {cell.identity: cell for cell in receipt.cells}
+
+
+def _cell_change(identity: str, before: Cell | None, after: Cell | None) -> CellChange:
+    if before is None or after is None:
+        change = Change.NEW if before is None else Change.GONE
+        return CellChange(identity=identity, change=change, before=before, after=after)
+    probes = _probe_changes(before, after)
+    kinds = {probe.change for probe in probes}
+    whole = change_of(before.label, after.label)
+    if Change.REGRESSED in kinds:
+        change = Change.REGRESSED
+    elif whole is Change.FIXED and Change.FIXED in kinds:
+        change = Change.FIXED
+    elif probes or whole is not Change.UNCHANGED:
+        change = Change.DRIFTED
+    else:
+        change = Change.UNCHANGED
+    return CellChange(identity=identity, change=change, before=before, after=after, probes=probes)
+
+
+def _probe_changes(before: Cell, after: Cell) -> tuple[ProbeChange, ...]:
+    labels = {part.probe: part.label for part in after.parts}
+    return tuple(
+        ProbeChange(part.probe, change_of(part.label, labels[part.probe]), part.label, labels[part.probe])
+        for part in before.parts
+        if part.probe in labels and part.label is not labels[part.probe]
+    )
+
+
+def _side(receipt: Receipt, name: str) -> Side:
+    versions = dict.fromkeys(f"{cell.plane} {cell.version}".strip() for cell in receipt.cells)
+    return Side(name=name, versions=tuple(versions), created=receipt.created, python=receipt.python)
+
+
+def _pin_changes(before: Receipt, after: Receipt) -> tuple[PinChange, ...]:
+    old, new = _pins(before.pins.values()), _pins(after.pins.values())
+    return tuple(PinChange(name, old[name], new[name]) for name in sorted(old.keys() & new) if old[name] != new[name])
+
+
+def _pins(environments: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    return {name: version for pins in environments for name, version in pins.items()}

@@ -1,0 +1,140 @@
+"""A PostgreSQL server of one's own for as long as a `with` block: for tests, probes and benchmarks.
+
+The server's programs have to be installed; nothing is downloaded. It listens on a free loopback port and on nothing
+else, keeps `fsync` on (a restart must lose nothing that was acknowledged), and is gone with its files afterwards.
+PostgreSQL refuses to run as root, so a root caller's server runs as the user `postgres`, or `nobody` if there is none.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+from types import TracebackType
+
+from resumption.errors import PostgresMissing
+
+__all__ = ["ThrowawayPostgres", "find_binaries"]
+
+_WHERE = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin", "/usr/local/pgsql/bin")
+
+
+class ThrowawayPostgres:
+    """A server that lives in a `with` block; `dsn` leads to its database.
+
+    Raises `PostgresMissing` if the server's programs aren't installed or it doesn't start; the message has its log.
+    """
+
+    def __init__(self) -> None:
+        self._binaries = find_binaries()
+        self._user = _unprivileged_user()
+        self._folder = Path()
+        self.port = 0
+
+    @property
+    def dsn(self) -> str:
+        """Where the server listens."""
+        return f"postgresql://resumption@127.0.0.1:{self.port}/postgres"
+
+    def __enter__(self) -> ThrowawayPostgres:
+        self._folder = Path(tempfile.mkdtemp(prefix="resumption-postgres-"))
+        try:
+            if self._user is not None:
+                os.chown(self._folder, self._user.pw_uid, self._user.pw_gid)
+            self._run("initdb", "--username=resumption", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
+            self.port = _free_port()
+            self.start()
+        except BaseException:
+            shutil.rmtree(self._folder)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self.stop("immediate")  # its files are removed next: a checkpoint would be for nobody
+        finally:
+            shutil.rmtree(self._folder)
+
+    def start(self) -> None:
+        """Start the server and wait until it answers."""
+        options = (
+            f"-c listen_addresses=127.0.0.1 -c port={self.port} -c unix_socket_directories='' -c max_connections=200"
+        )
+        self._run("pg_ctl", "start", "--wait", f"--log={self._folder / 'server.log'}", f"--options={options}")
+
+    def stop(self, mode: str = "fast") -> None:
+        """Stop the server and wait for its end. `mode`: "fast", or "immediate" for a crash."""
+        self._run("pg_ctl", "stop", "--wait", f"--mode={mode}")
+
+    def restart(self, mode: str = "fast") -> None:
+        """Stop and start; every session is lost, what was committed is not."""
+        self.stop(mode)
+        self.start()
+
+    def _run(self, program: str, *arguments: str) -> None:
+        command = [str(self._binaries / program), f"--pgdata={self._folder / 'data'}", *arguments]
+        user = None if self._user is None else self._user.pw_uid
+        group = None if self._user is None else self._user.pw_gid
+        output = self._folder / f"{program}.log"
+        with output.open("wb") as sink:  # not a pipe: the server would keep it open
+            done = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=subprocess.STDOUT,
+                cwd="/",
+                user=user,
+                group=group,
+                extra_groups=None if user is None else [],
+                check=False,
+            )
+        if done.returncode != 0:
+            raise PostgresMissing(
+                f"{program} failed: {self._last_words(output)}", advice="The output above is the server's own."
+            )
+
+    def _last_words(self, output: Path) -> str:
+        logs = [output, self._folder / "server.log"]
+        return " | ".join(log.read_text(errors="replace").strip()[-800:] for log in logs if log.exists())
+
+
+def find_binaries() -> Path:
+    """The folder of the newest installed server's programs. Raises `PostgresMissing`."""
+    on_path = shutil.which("initdb")
+    folders = [Path(on_path).parent] if on_path else []
+    for pattern in _WHERE:
+        folders.extend(Path("/").glob(pattern.removeprefix("/")))
+    usable = [folder for folder in folders if (folder / "initdb").exists() and (folder / "pg_ctl").exists()]
+    if not usable:
+        raise PostgresMissing(
+            "No PostgreSQL server is installed here (looked for initdb and pg_ctl).",
+            advice="Install your system's PostgreSQL server package; a database is made and removed as needed.",
+        )
+    return max(usable, key=_release)
+
+
+def _release(folder: Path) -> float:
+    digits = "".join(character for character in folder.parent.name if character.isdigit() or character == ".")
+    return float(digits) if digits.replace(".", "", 1).isdigit() else 0.0
+
+
+def _unprivileged_user() -> pwd.struct_passwd | None:
+    """Whom the server runs as; None for the caller."""
+    if os.getuid() != 0:
+        return None
+    names = {entry.pw_name: entry for entry in pwd.getpwall()}
+    return names.get("postgres") or names["nobody"]
+
+
+def _free_port() -> int:
+    """A port that was free a moment ago. If somebody is faster the server doesn't start, and says so."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

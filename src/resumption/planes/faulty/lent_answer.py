@@ -1,0 +1,19 @@
+"""One answer is served to the task's next interrupt too."""
+
+from __future__ import annotations
+
+from resumption.contract.properties import Property
+from resumption.planes.faulty.fault import Fault
+from resumption.planes.reference.rules import Rules
+
+__all__ = ["FAULT", "open_run"]
+
+
+FAULT = Fault(
+    name="lent-answer",
+    module=__name__,
+    footprint=frozenset({Property.CONSUME_ONCE_COUNT}),
+    rules=Rules(lends=True),
+)
+
+open_run = FAULT.open_run

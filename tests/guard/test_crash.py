@@ -1,0 +1,151 @@
+"""A process is killed at every point it passes: before and after each SQL statement, before and after the effect.
+
+The points are enumerated from a fault-free run, never listed by hand.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from resumption import Fired, Ledger, NotFired, effect
+from resumption.decide import admit as decide
+from resumption.errors import InDoubt
+from resumption.guard import operators
+
+from .support import Points, World, child, statements_observed
+
+KEY = "charge:1"
+
+
+def call(url: str, world: World, points: Points, *, on_doubt: object = "raise", asynchronous: bool = False) -> object:
+    """One process's whole contact with the ledger: open it, call the effect, observed at every point."""
+    ledger = Ledger(url, wait=5.0, store_timeout=5.0)
+
+    def fire() -> str:
+        points.reach("before the effect")
+        world.fire()
+        points.reach("after the effect")
+        return "receipt"
+
+    with statements_observed(points.reach):
+        if not asynchronous:
+            return effect(ledger, key=KEY, on_doubt=on_doubt)(fire)()  # type: ignore[arg-type]  # a policy per test
+
+        async def afire() -> str:
+            return fire()
+
+        return asyncio.run(effect(ledger, key=KEY, on_doubt=on_doubt)(afire)())  # type: ignore[arg-type]  # likewise
+
+
+def count_points(run: Callable[[Points], object], tmp_path: Path) -> list[str]:
+    """The points of a run in which nothing is killed."""
+    report = tmp_path / "points"
+
+    def fault_free() -> None:
+        points = Points()
+        run(points)
+        report.write_text("\n".join(points.passed))
+
+    assert child(fault_free).wait() == 0
+    return report.read_text().splitlines()
+
+
+def reset(url: str, world: World) -> None:
+    """Forget the effect, as if it had never been called."""
+    world.path.unlink(missing_ok=True)
+    ledger = Ledger(url)
+    store = ledger.store
+    record = ledger.get(KEY)
+    if record is not None:
+        store.look(lambda: (yield store.sql.delete, (record.key, record.version)))
+    ledger.close()
+
+
+def killed_at_every_point(url: str, world: World, tmp_path: Path, after: Callable[[str], None], **how: object) -> int:
+    """Kill a call at each of its points in turn and look at what is left; returns the number of points."""
+    Ledger(url).setup()
+    names = count_points(lambda points: call(url, world, points, **how), tmp_path)  # type: ignore[arg-type]  # options
+    for index, name in enumerate(names):
+        reset(url, world)
+        died = child(lambda at=index: call(url, world, Points(at), **how)).wait()  # type: ignore[misc]  # options
+        assert died == -signal.SIGKILL, f"point {index} ({name}) was not reached"
+        after(f"killed {name} (point {index})")
+    return len(names)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+def test_whatever_point_the_owner_dies_at_the_effect_fired_at_most_once_and_is_served_or_surfaced(
+    url: str, world: World, tmp_path: Path, asynchronous: bool
+) -> None:
+    outcomes = set()
+
+    def after(where: str) -> None:
+        fired_before = len(world.fired)
+        try:
+            assert call(url, world, Points()) == "receipt", where
+            outcomes.add("served" if fired_before else "fired")
+        except InDoubt:
+            outcomes.add("in doubt")
+            assert len(world.fired) == fired_before, where
+            (seen,) = operators.listing(Ledger(url))
+            assert (seen.record.key, seen.state) == (KEY, decide.DOUBT), where
+            operators.resolve(Ledger(url), KEY, fired=bool(fired_before), result='"receipt"', actor="test")
+            assert call(url, world, Points()) == "receipt", where
+        assert len(world.fired) == 1, where
+
+    points = killed_at_every_point(url, world, tmp_path, after, asynchronous=asynchronous)
+    assert points >= 16
+    assert outcomes == {"fired", "in doubt", "served"}
+
+
+def test_a_verify_that_asks_the_world_makes_every_death_exactly_one_fire(
+    url: str, world: World, tmp_path: Path
+) -> None:
+    def verify() -> Fired | NotFired:
+        return Fired("receipt") if world.fired else NotFired()
+
+    def after(where: str) -> None:
+        assert call(url, world, Points(), on_doubt=verify) == "receipt", where
+        assert len(world.fired) == 1, where
+
+    assert killed_at_every_point(url, world, tmp_path, after) >= 16
+
+
+def test_a_retry_fires_again_only_where_the_first_may_have_fired(url: str, world: World, tmp_path: Path) -> None:
+    def after(where: str) -> None:
+        fired_before = len(world.fired)
+        assert call(url, world, Points(), on_doubt="retry") == "receipt", where
+        assert len(world.fired) <= fired_before + 1, where
+        assert list(operators.listing(Ledger(url))) == [], where
+
+    assert killed_at_every_point(url, world, tmp_path, after) >= 16
+
+
+def test_a_recovery_that_is_killed_at_every_point_too_still_ends_in_one_fire(
+    url: str, world: World, tmp_path: Path
+) -> None:
+    """The first owner dies right before or right after its effect; the recovering process at each of its points."""
+
+    def verify() -> Fired | NotFired:
+        return Fired("receipt") if world.fired else NotFired()
+
+    Ledger(url).setup()
+    first = count_points(lambda points: call(url, world, points), tmp_path)
+    for name in ("before the effect", "after the effect"):
+
+        def die_first(at: int = first.index(name)) -> None:
+            reset(url, world)
+            assert child(lambda: call(url, world, Points(at))).wait() == -signal.SIGKILL
+
+        die_first()
+        second = count_points(lambda points: call(url, world, points, on_doubt=verify), tmp_path)
+        for index in range(len(second)):
+            die_first()
+            assert child(lambda at=index: call(url, world, Points(at), on_doubt=verify)).wait() == -signal.SIGKILL  # type: ignore[misc]  # lambda default
+            assert call(url, world, Points(), on_doubt=verify) == "receipt"
+            assert len(world.fired) == 1, f"first killed {name}, recovery killed {second[index]}"

@@ -1,0 +1,129 @@
+"""What operators see and say, through the command line."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from click.testing import CliRunner, Result
+
+from resumption import Ledger, effect
+from resumption.cli.ledger import ledger as command
+from resumption.guard import operators
+
+from .support import Points, World, child
+
+
+@pytest.fixture
+def run(url: str) -> Callable[..., Result]:
+    def invoke(*arguments: str) -> Result:
+        return CliRunner().invoke(command, [*arguments, "--store", url], catch_exceptions=False)
+
+    return invoke
+
+
+def leave_in_doubt(url: str, world: World, key: str = "charge:1") -> None:
+    """Kill an owner inside its effect."""
+
+    def owner() -> None:
+        @effect(Ledger(url), key=key)
+        def charge() -> None:
+            world.fire()
+            Points(0).reach("here")
+
+        charge()
+
+    assert child(owner).wait() == -signal.SIGKILL
+
+
+def again(url: str, key: str = "charge:1") -> object:
+    return effect(Ledger(url), key=key)(lambda: "fired again")()
+
+
+def test_an_effect_in_doubt_is_listed_shown_and_resolved_as_fired(
+    url: str, world: World, run: Callable[..., Result]
+) -> None:
+    leave_in_doubt(url, world)
+    (listed,) = json.loads(run("list", "--json").output)
+    assert (listed["key"], listed["state"]) == ("charge:1", "doubt")
+    assert "charge:1" in run("list").output
+    resolved = run("resolve", "charge:1", "--fired", "--result", '{"id": 7}', "--by", "ada", "--note", "statement")
+    assert resolved.output == "charge:1: done\n"
+    assert json.loads(run("list", "--json").output) == []
+    assert again(url) == {"id": 7}
+    shown = json.loads(run("show", "charge:1", "--json").output)
+    assert shown["state"] == "done"
+    (row,) = shown["audit"]
+    assert (row["what"], row["branch"], row["actor"], row["note"]) == ("resolved", "fired", "ada", "statement")
+    assert "by ada" in run("show", "charge:1").output
+
+
+def test_an_effect_resolved_as_not_fired_fires(url: str, world: World, run: Callable[..., Result]) -> None:
+    leave_in_doubt(url, world)
+    assert run("resolve", "charge:1", "--not-fired").exit_code == 0
+    assert again(url) == "fired again"
+
+
+def test_an_effect_resolved_as_fired_without_a_result_is_never_fired_again(
+    url: str, world: World, run: Callable[..., Result]
+) -> None:
+    leave_in_doubt(url, world)
+    assert run("resolve", "charge:1", "--fired").exit_code == 0
+    with pytest.raises(Exception, match="RSM-407"):
+        again(url)
+
+
+def test_only_open_questions_can_be_answered(url: str, run: Callable[..., Result]) -> None:
+    again(url)
+    for arguments, words in (
+        (("resolve", "charge:1", "--fired"), "is settled"),
+        (("resolve", "nobody", "--fired"), "no record"),
+        (("show", "nobody"), "no record"),
+        (("resolve", "charge:1", "--fired", "--result", "{"), "not JSON"),
+    ):
+        refused = run(*arguments)
+        assert refused.exit_code != 0
+        assert words in refused.output
+    trail = operators.audit_trail(Ledger(url), "charge:1")
+    assert [(row.what, row.branch) for row in trail] == [("resolution refused", "nothing-to-resolve")]
+
+
+def test_a_running_effect_cannot_be_resolved(url: str, run: Callable[..., Result]) -> None:
+    @effect(Ledger(url), key="charge:1")
+    def charge() -> None:
+        refused = run("resolve", "charge:1", "--not-fired")
+        assert refused.exit_code == 1
+        assert "still running" in refused.output
+        (listed,) = json.loads(run("list", "--json").output)
+        assert listed["state"] == "running"
+
+    charge()
+
+
+def test_pruning_forgets_settled_effects_and_nothing_in_doubt(
+    url: str, world: World, run: Callable[..., Result]
+) -> None:
+    leave_in_doubt(url, world)
+    for number in range(3):
+        again(url, f"mail:{number}")
+    assert run("prune", "--before", "2020-01-01").output == "0 records forgotten\n"
+    tomorrow = (datetime.now(UTC) + timedelta(days=1)).strftime("%Y-%m-%d")
+    assert run("prune", "--before", tomorrow).output == "3 records forgotten\n"
+    (kept,) = json.loads(run("list", "--all", "--json").output)
+    assert kept["key"] == "charge:1"
+
+
+def test_a_store_that_cannot_be_opened_ends_the_command_with_its_error() -> None:
+    result = CliRunner().invoke(command, ["list", "--store", "mysql://nowhere"])
+    assert result.exit_code == 1
+    assert "RSM-406" in result.output
+
+
+def test_records_are_listed_page_by_page(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("resumption.guard.ledger._PAGE", 3)
+    for number in range(7):
+        effect(ledger, key=f"k{number}")(lambda: None)()
+    assert [seen.record.key for seen in operators.listing(ledger, everything=True)] == [f"k{n}" for n in range(7)]
