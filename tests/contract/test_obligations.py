@@ -1,11 +1,13 @@
 """The user obligations: reload equals live, read inertness, loud addressing, no lost work."""
 
+from dataclasses import replace
+
 import pytest
 from histories import PLAIN, Protocol, cell, story
 
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Measured
-from resumption.history.events import Intent, Phase
+from resumption.history.events import Intent, Pending, Phase
 
 RL = Property.RELOAD_EQUALS_LIVE
 RI = Property.READ_INERTNESS
@@ -83,13 +85,17 @@ def test_storage_operation_that_only_began_has_changed_nothing() -> None:
     assert cell(p, RI).measured is Measured.CONFORMS
 
 
-def test_looking_twice_and_seeing_two_states_breaches() -> None:
+@pytest.mark.parametrize(
+    "change", [{"trail": []}, {"finished": True}, {"pending": (Pending(identity="#1", name="ok?"),)}], ids=str
+)
+def test_looking_twice_and_seeing_two_states_breaches(change: dict[str, object]) -> None:
     p = Protocol()
     p.to_the_gate()
-    p.inspect()
-    p.shows("a")
-    p.inspect()
-    p.shows("a", finished=True)
+    for _ in range(2):
+        p.inspect()
+        number = p.shows("a")
+    assert cell(p, RI).measured is Measured.CONFORMS
+    p.events[number - 1] = replace(p.events[number - 1], **change)
     assert cell(p, RI).findings[0].summary == "looking twice showed two states"
 
 
@@ -161,6 +167,13 @@ def test_fork_does_not_inherit_what_the_parent_ran_behind_the_interrupt() -> Non
     p.inspect("b0.1")
     p.shows("a", "approve=False", finished=True)
     assert cell(p, LW).findings[0].summary == "the run on branch b0.1 reads as finished, and never ran `c`"
+
+
+def test_run_that_nobody_resumed_lost_nothing_in_a_resume() -> None:
+    p = Protocol(PLAIN)
+    p.start()
+    p.returns("a")
+    assert cell(p, LW).measured is Measured.UNEXERCISED
 
 
 def test_open_run_is_not_missing_anything() -> None:
