@@ -7,7 +7,7 @@ from histories import PLAIN, Protocol, cell, story
 
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Measured
-from resumption.history.events import Intent, Pending, Phase
+from resumption.history.events import Intent, Pending, Phase, TaskStart
 
 RL = Property.RELOAD_EQUALS_LIVE
 RI = Property.READ_INERTNESS
@@ -54,6 +54,50 @@ def test_run_that_ended_without_a_state_has_nothing_to_compare(end: str) -> None
     getattr(p, end)()
     p.inspect()
     p.shows()
+    assert cell(p, RL).measured is Measured.UNEXERCISED
+
+
+def test_inspection_with_no_run_before_it_has_nothing_to_compare() -> None:
+    p = Protocol()
+    p.inspect()
+    p.shows()
+    assert cell(p, RL).measured is Measured.UNEXERCISED
+
+
+def test_run_that_parked_before_any_task_saw_no_state() -> None:
+    p = Protocol()
+    p.start()
+    p.parks()
+    p.inspect()
+    p.shows()
+    assert cell(p, RL).measured is Measured.UNEXERCISED
+
+
+def test_run_that_died_in_a_task_has_nothing_to_compare() -> None:
+    p = Protocol()
+    p.start()
+    p.begins("a", sees=[])
+    p.dies()
+    p.inspect()
+    p.shows("a")
+    assert cell(p, RL).measured is Measured.UNEXERCISED
+
+
+def test_process_that_reads_its_own_state_reloads_nothing() -> None:
+    p = Protocol()
+    p.to_the_end()
+    p.inspect()
+    number = p.shows("a")
+    runner = next(e.process for e in reversed(p.events) if isinstance(e, TaskStart))
+    p.events[number - 2 : number] = [replace(e, process=runner) for e in p.events[number - 2 : number]]
+    assert cell(p, RL).measured is Measured.UNEXERCISED
+
+
+def test_inspection_whose_process_died_read_nothing() -> None:
+    p = Protocol()
+    p.to_the_end()
+    p.inspect()
+    p.dies()
     assert cell(p, RL).measured is Measured.UNEXERCISED
 
 
