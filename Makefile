@@ -11,7 +11,7 @@ UV := env -u PYTHONDONTWRITEBYTECODE -u VIRTUAL_ENV $$(command -v uv || echo $(B
 INSTALL := $(UV) pip install --quiet --compile-bytecode --python $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help check test lint types layers soak prove docs locks clean
+.PHONY: help check test lint types layers soak bench prove docs locks clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-8s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ types: $(DEVELOP) ## check types: mypy strictly, pyright on the public surface
 
 layers: $(DEVELOP) ## check that imports point one way
 	$(BIN)/lint-imports
+
+bench: $(DEVELOP) ## measure the harness, the model and the ledger
+	for benchmark in benchmarks/*.py; do echo "== $$benchmark"; $(BIN)/python $$benchmark || exit; done
 
 prove: $(DEVELOP) ## prove the model, and the decision functions as they ship
 	$(BIN)/resumption model prove
