@@ -8,17 +8,24 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+import resumption.errors
 from resumption.cli.probes import print_probe
 from resumption.cli.selection import choose_probes
 from resumption.contract.properties import STATEMENTS, Property
 from resumption.contract.verdicts import Label
 from resumption.errors import ResumptionError, UnknownName
 from resumption.harness.probes import PROBES
+from resumption.model.results import ToolMissing
+from resumption.planes.statements import StatementsUnreadable
 from resumption.report.marks import MARKS
+from resumption.report.output import OutputUnwritable
 from resumption.report.terminal import report_console
 from resumption.report.text import hang, mark
 
 __all__ = ["error_classes", "explain"]
+
+_ELSEWHERE = (OutputUnwritable, StatementsUnreadable, ToolMissing)
+"""Errors that stand beside what raises them, not in `resumption.errors`."""
 
 
 @click.command()
@@ -36,7 +43,7 @@ def explain(code: str) -> None:
         _explain_label(console, labels[lower])
     elif lower in errors:
         _explain_error(console, errors[lower])
-    elif any(probe.address.startswith(lower) for probe in PROBES):
+    elif lower and any(probe.address.startswith(lower) for probe in PROBES):
         for probe in choose_probes([lower]):
             print_probe(console, probe)
     else:
@@ -47,14 +54,10 @@ def explain(code: str) -> None:
 
 
 def error_classes() -> tuple[type[ResumptionError], ...]:
-    """Every error class that has a code of its own, by code."""
-    found: dict[str, type[ResumptionError]] = {}
-    waiting = [ResumptionError]
-    while waiting:
-        error = waiting.pop(0)
-        found.setdefault(error.code, error)
-        waiting.extend(error.__subclasses__())
-    return tuple(found[code] for code in sorted(found))
+    """Every error class of this package, by code."""
+    here = [error for error in vars(resumption.errors).values() if inspect.isclass(error)]
+    found = {error for error in (*here, *_ELSEWHERE) if issubclass(error, ResumptionError)}
+    return tuple(sorted(found, key=lambda error: error.code))
 
 
 def _explain_property(console: Console, property_: Property) -> None:

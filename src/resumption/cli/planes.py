@@ -6,7 +6,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from resumption.planes.interface import Capability, Operation, PlaneSpec
+from resumption.planes.interface import Capability, Form, Operation, PlaneSpec
 from resumption.planes.registry import families, specs
 from resumption.planes.statements import Citation, cited_by, load
 from resumption.report.terminal import report_console
@@ -40,12 +40,16 @@ def _print_plane(console: Console, spec: PlaneSpec, citations: tuple[Citation, .
                 _print_fact(console, f"{backend.name} lacks {capability}", reason)
     for operation in Operation:
         for form in spec.forms_of(operation):
-            citation = cited_by(citations, form)
-            source = f"documented: {citation.place}" if citation else "undocumented"
-            if not spec.package:
-                source = "defined here"
+            source = _source(spec, citations, form)
             primary = ", primary" if form == spec.forms_of(operation)[0] else ""
             _print_fact(console, f"{operation} in form {form.name}{primary}", f"{form.description} ({source})")
+
+
+def _source(spec: PlaneSpec, citations: tuple[Citation, ...], form: Form) -> str:
+    if not spec.package:
+        return "defined here"
+    citation = cited_by(citations, form)
+    return f"documented: {citation.place}" if citation else "undocumented"
 
 
 def _print_fact(console: Console, name: str, fact: str) -> None:

@@ -16,7 +16,7 @@ __all__ = ["Engine", "Result", "ToolMissing", "deviations", "disagreements"]
 class ToolMissing(ResumptionError):
     """What was asked for needs a tool or an extra that isn't installed. The message says how to get it."""
 
-    code = "RSM-401"
+    code = "RSM-305"
 
 
 class Engine(StrEnum):

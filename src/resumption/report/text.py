@@ -34,7 +34,8 @@ def hang(console: Console, first: Text, text: Text | str, *, indent: int, style:
     A `first` that is wider than the indent has a line of its own.
     """
     text = Text(text, style=style) if isinstance(text, str) else text
-    lines = list(text.wrap(console, max(console.width - indent, _LEAST)))
+    indent = min(indent, max(console.width - _LEAST, 0))
+    lines = list(text.wrap(console, console.width - indent))
     lead = first.copy()
     if lines and lead.cell_len <= indent:
         lead.pad_right(indent - lead.cell_len)
