@@ -11,7 +11,7 @@ UV := env -u PYTHONDONTWRITEBYTECODE -u VIRTUAL_ENV $$(command -v uv || echo $(B
 INSTALL := $(UV) pip install --quiet --compile-bytecode --python $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help check test lint types layers docs bench soak prove clean
+.PHONY: help check test lint types layers docs bench soak prove locks clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-8s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,6 +60,9 @@ layers: $(DEVELOP) ## check that imports point one way
 
 docs: $(DEVELOP) ## write the pages that are made from data
 	$(BIN)/python docs/generate.py
+
+locks: $(DEVELOP) ## resolve the committed locks of isolated environments again
+	$(BIN)/python scripts/locks.py
 
 clean: ## remove the environment and every cache
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist
