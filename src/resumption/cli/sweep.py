@@ -9,11 +9,10 @@ from pathlib import Path
 
 import click
 
-from resumption.cli.progress import progress
 from resumption.cli.selection import choose_probes, choose_targets
+from resumption.cli.sides import Bench
 from resumption.errors import ResumptionError
-from resumption.harness.comparison import compare
-from resumption.harness.measurement import installation_of, join, measure
+from resumption.harness.measurement import installation_of, join
 from resumption.harness.policy import ExitCode, FailOn, Policy
 from resumption.harness.receipts import Receipt, write
 from resumption.harness.runner import default_jobs
@@ -58,27 +57,26 @@ def sweep(
         check_writable(file)
     for target in targets:  # what can't be had is told before anything is measured
         installation_of(target, python=python, say=partial(click.echo, err=True))
+    bench = Bench(probes, jobs or default_jobs(), python)
     receipts: dict[Target, Receipt] = {}
     for target in targets:
-        click.echo(f"Measuring {target} …", err=True)
         try:
-            with progress() as listen:
-                receipts[target] = measure([target], probes, jobs=jobs or default_jobs(), python=python, listen=listen)
+            receipts[target] = bench.receipt(target)
         except ResumptionError as error:
             click.echo(f"{target} could not be measured: {error}", err=True)
             continue
         if folder:
             with writing(files[target]):
                 write(receipts[target], files[target])
-    _print(receipts)
+    _print(receipts, bench)
     ctx.exit(ExitCode.CLEAN if len(receipts) == len(targets) else ExitCode.INCONCLUSIVE)
 
 
-def _print(receipts: dict[Target, Receipt]) -> None:
+def _print(receipts: dict[Target, Receipt], bench: Bench) -> None:
     if not receipts:
         return
     console = report_console()
     code = ExitCode.CLEAN
     print_matrix(View(receipt=join(list(receipts.values())), policy=Policy(FailOn.NEVER), code=code), console)
     for (before, old), (after, new) in pairwise(receipts.items()):
-        print_changes(compare(old, new, names=(str(before), str(after))), console)
+        print_changes(bench.compare((before, after), (old, new), (str(before), str(after))), console)
