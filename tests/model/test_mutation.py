@@ -104,8 +104,15 @@ def ill_typed(module: ModuleType) -> Iterator[bool]:
     """Whether a state outside of its type passes `type_ok`, one variable at a time."""
     bounds = module.Bounds()
     start = module.initial_state(bounds)
-    recovered = [{"crashes": 1, "recoveries": (module.Recovery(*decision),)} for decision in ((0, 1), (3, 3))]
-    others = [{}, {"fork_values": (2,), "fork_outcomes": (1,)}, {"extras": 1}, {"pc": 4, "durable": 3}]
+    recovered: list[dict[str, Any]] = [
+        {"crashes": 1, "recoveries": (module.Recovery(*decision),)} for decision in ((0, 1), (3, 3))
+    ]
+    others: list[dict[str, Any]] = [
+        {},
+        {"fork_values": (2,), "fork_outcomes": (1,)},
+        {"extras": 1},
+        {"pc": 4, "durable": 3},
+    ]
     for good in (*recovered, *others):
         yield not module.type_ok(bounds, replace(start, **good))
     wrong: list[dict[str, Any]] = [
