@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from proof.order import order_sensitive, reorderings
 from proof.spec import Obligation
 from proof.specs import SPECS
 from proof.translate import Module, translate, translate_file
+from resumption.harness.workspace import workspace_folder
 from resumption.model.semantics import Bounds
 
 _FOLDER = Path(resumption.decide.__file__).parent
@@ -123,7 +123,7 @@ def _certificates(stage: Stage) -> None:
 def _lockstep(stage: Stage) -> None:
     """The reference plane, which decides by these functions, walks through the model's states."""
     for bounds in (Bounds(), Bounds(tasks=4, gate=2, values=2, resumes=3, crashes=2, extras=1)):
-        with tempfile.TemporaryDirectory() as folder:
+        with workspace_folder() as folder:
             try:
                 found = walk(bounds, Path(folder) / "plane")
             except Discrepancy as discrepancy:

@@ -118,6 +118,16 @@ def test_forks_have_outcomes_and_effects_of_their_own(tmp_path: Path) -> None:
     assert bench.count("reserve") == bench.count("notify") == 1
 
 
+def test_a_question_can_be_forked_before_it_is_answered_and_stays_open(tmp_path: Path) -> None:
+    plane, bench = Plane(tmp_path), Bench()
+    where = parked(plane, bench)
+    assert plane.run(bench).deliver(decision("no", where, form="fork")).wait() == Completed(
+        ["reserve", "pay=no", "ship"]
+    )
+    assert plane.run(bench).deliver(decision("yes", where)).wait() == Completed(TRAIL)
+    assert bench.fired["charge", "no"] == bench.fired["charge", "yes"] == 1
+
+
 def test_a_crash_inside_a_fork_is_recovered_on_the_fork(tmp_path: Path) -> None:
     plane, bench = Plane(tmp_path), Bench()
     where = finished(plane, bench)
