@@ -19,11 +19,14 @@ from proof.certificates import CERTIFICATES, with_rule
 from proof.checking import check, demanded
 from proof.differential import disagreements
 from proof.inductive import Core, inductive, refinement
+from proof.lockstep import Discrepancy, walk
 from proof.mutation import mutate
 from proof.order import order_sensitive, reorderings
 from proof.spec import Obligation
 from proof.specs import SPECS
 from proof.translate import Module, translate, translate_file
+from resumption.harness.workspace import workspace_folder
+from resumption.model.semantics import Bounds
 
 _FOLDER = Path(resumption.decide.__file__).parent
 _CORE = ("branch", "claim", "commit", "recover", "view")
@@ -117,6 +120,20 @@ def _certificates(stage: Stage) -> None:
     stage.figures = f"{len(CERTIFICATES)} wrong rules refuted, exactly where they should be"
 
 
+def _lockstep(stage: Stage) -> None:
+    """The reference plane, which decides by these functions, walks through the model's states."""
+    for bounds in (Bounds(), Bounds(tasks=4, gate=2, values=2, resumes=3, crashes=2, extras=1)):
+        with workspace_folder() as folder:
+            try:
+                found = walk(bounds, Path(folder) / "plane")
+            except Discrepancy as discrepancy:
+                stage.failures.append(str(discrepancy))
+                continue
+        if found.implementation_states != found.model_states:
+            stage.failures.append(f"{bounds}: {found}")
+        stage.figures += f"{found.implementation_states} states, {found.transitions + found.refusals} actions; "
+
+
 def _mutation(stage: Stage) -> None:
     """Every mutant of the shipped files is caught."""
     refuted = rejected = total = 0
@@ -147,6 +164,7 @@ _STAGES: dict[str, Callable[[Stage], None]] = {
     "refinement": _refinement,
     "certificates": _certificates,
     "differential": _differential,
+    "lockstep": _lockstep,
     "mutation": _mutation,
 }
 
