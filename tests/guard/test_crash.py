@@ -21,6 +21,10 @@ from .support import Points, World, child, statements_observed
 
 KEY = "charge:1"
 
+sqlite_now_postgres_in_the_soak = pytest.mark.parametrize(
+    "url", ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)], indirect=True
+)
+
 
 def call(url: str, world: World, points: Points, *, on_doubt: object = "raise", asynchronous: bool = False) -> object:
     """One process's whole contact with the ledger: open it, call the effect, observed at every point."""
@@ -116,6 +120,7 @@ def test_a_verify_that_asks_the_world_makes_every_death_exactly_one_fire(
     assert killed_at_every_point(url, world, tmp_path, after) >= 16
 
 
+@sqlite_now_postgres_in_the_soak
 def test_a_retry_fires_again_only_where_the_first_may_have_fired(url: str, world: World, tmp_path: Path) -> None:
     def after(where: str) -> None:
         fired_before = len(world.fired)
@@ -126,6 +131,7 @@ def test_a_retry_fires_again_only_where_the_first_may_have_fired(url: str, world
     assert killed_at_every_point(url, world, tmp_path, after) >= 16
 
 
+@sqlite_now_postgres_in_the_soak
 def test_a_recovery_that_is_killed_at_every_point_too_still_ends_in_one_fire(
     url: str, world: World, tmp_path: Path
 ) -> None:
