@@ -16,6 +16,7 @@ from resumption import Fired, Ledger, NotFired, effect
 from resumption.decide import admit as decide
 from resumption.errors import InDoubt
 from resumption.guard import operators
+from resumption.guard.stores.protocol import Work
 
 from .support import Points, World, child, statements_observed
 
@@ -66,7 +67,12 @@ def reset(url: str, world: World) -> None:
     store = ledger.store
     record = ledger.get(KEY)
     if record is not None:
-        store.look(lambda: (yield store.sql.delete, (record.key, record.version)))
+        with_version = (record.key, record.version)
+
+        def forgetting() -> Work[None]:
+            yield store.sql.delete, with_version
+
+        store.look(forgetting)
     ledger.close()
 
 
@@ -76,7 +82,7 @@ def killed_at_every_point(url: str, world: World, tmp_path: Path, after: Callabl
     names = count_points(lambda points: call(url, world, points, **how), tmp_path)  # type: ignore[arg-type]  # options
     for index, name in enumerate(names):
         reset(url, world)
-        died = child(lambda at=index: call(url, world, Points(at), **how)).wait()  # type: ignore[misc]  # options
+        died = child(lambda at=index: call(url, world, Points(at), **how)).wait()  # type: ignore[misc, arg-type]  # options
         assert died == -signal.SIGKILL, f"point {index} ({name}) was not reached"
         after(f"killed {name} (point {index})")
     return len(names)
