@@ -109,7 +109,7 @@ def statements_observed(reach: Callable[[str], object]) -> Iterator[None]:
 
         return execute_on
 
-    sqlite.execute_on, postgres.execute_on = map(observed, originals)
+    sqlite.execute_on, postgres.execute_on = observed(originals[0]), observed(originals[1])
     try:
         yield
     finally:

@@ -16,10 +16,15 @@ from resumption import Fired, Ledger, NotFired, effect
 from resumption.decide import admit as decide
 from resumption.errors import InDoubt
 from resumption.guard import operators
+from resumption.guard.stores.protocol import Work
 
 from .support import Points, World, child, statements_observed
 
 KEY = "charge:1"
+
+sqlite_now_postgres_in_the_soak = pytest.mark.parametrize(
+    "url", ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)], indirect=True
+)
 
 
 def call(url: str, world: World, points: Points, *, on_doubt: object = "raise", asynchronous: bool = False) -> object:
@@ -62,7 +67,12 @@ def reset(url: str, world: World) -> None:
     store = ledger.store
     record = ledger.get(KEY)
     if record is not None:
-        store.look(lambda: (yield store.sql.delete, (record.key, record.version)))
+        with_version = (record.key, record.version)
+
+        def forgetting() -> Work[None]:
+            yield store.sql.delete, with_version
+
+        store.look(forgetting)
     ledger.close()
 
 
@@ -72,7 +82,7 @@ def killed_at_every_point(url: str, world: World, tmp_path: Path, after: Callabl
     names = count_points(lambda points: call(url, world, points, **how), tmp_path)  # type: ignore[arg-type]  # options
     for index, name in enumerate(names):
         reset(url, world)
-        died = child(lambda at=index: call(url, world, Points(at), **how)).wait()  # type: ignore[misc]  # options
+        died = child(lambda at=index: call(url, world, Points(at), **how)).wait()  # type: ignore[misc, arg-type]  # options
         assert died == -signal.SIGKILL, f"point {index} ({name}) was not reached"
         after(f"killed {name} (point {index})")
     return len(names)
@@ -116,6 +126,7 @@ def test_a_verify_that_asks_the_world_makes_every_death_exactly_one_fire(
     assert killed_at_every_point(url, world, tmp_path, after) >= 16
 
 
+@sqlite_now_postgres_in_the_soak
 def test_a_retry_fires_again_only_where_the_first_may_have_fired(url: str, world: World, tmp_path: Path) -> None:
     def after(where: str) -> None:
         fired_before = len(world.fired)
@@ -126,6 +137,7 @@ def test_a_retry_fires_again_only_where_the_first_may_have_fired(url: str, world
     assert killed_at_every_point(url, world, tmp_path, after) >= 16
 
 
+@sqlite_now_postgres_in_the_soak
 def test_a_recovery_that_is_killed_at_every_point_too_still_ends_in_one_fire(
     url: str, world: World, tmp_path: Path
 ) -> None:

@@ -177,12 +177,14 @@ class Ledger:
             self._left = self._left or settlement.ended == decide.LEFT
         return self._write(settlement, patient=True)
 
-    def landed(self, version: int) -> None:
-        """The course of an attempt is over. If it left no word it proves no life any more, nor that all of it ended."""
+    def landed(self, wanted: Wanted) -> None:
+        """The course of an attempt is over. If it left no word, it was cut off: that is written at the next contact."""
+        token, version = wanted.owner.token, wanted.version
         with self._guard:
             if version in self._flights and version not in self._pending:
                 self._flights.discard(version)
                 self._left = True
+                self._pending[version] = Settlement(wanted.key, version, token, decide.LEFT, next_version=fresh_token())
 
     def refuse(self, key: str, branch: str) -> None:
         """Leave an audit row about a call that was refused."""

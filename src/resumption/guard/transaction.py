@@ -23,7 +23,7 @@ from resumption.guard import telemetry
 from resumption.guard.attempts import Attempt, making, refuse_reentry
 from resumption.guard.course import Call, encoded
 from resumption.guard.refusals import refusal, served
-from resumption.guard.steps import Consult, Course, Invoke
+from resumption.guard.steps import Course, Invoke
 from resumption.guard.stores import sqlite
 from resumption.guard.stores.protocol import Opening, Settlement, Wanted, Work, opening, settling
 from resumption.guard.stores.records import fresh_token
@@ -148,7 +148,8 @@ def course_inside(transaction: Transaction, call: Call) -> Course[object]:
     refuse_reentry(call.key)
     ledger = transaction.ledger
     sql = ledger.store.sql
-    wanted: Wanted = yield Consult(partial(ledger.want, call.key, call.arguments, decide.RAISE, False))
+    # Not in a thread: those may all be waiting for this very transaction to end.
+    wanted = ledger.want(call.key, call.arguments, decide.RAISE, False)
     yield Invoke(partial(transaction.converse, _say(sql.savepoint)))
     try:
         opened: Opening = yield Invoke(partial(transaction.converse, opening(sql, wanted, ledger.standing)))

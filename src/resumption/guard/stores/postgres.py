@@ -53,6 +53,7 @@ class PostgresStore:
         self._guard = threading.Lock()
         self._session: psycopg.Connection[tuple[object, ...]] | None = None
         self._suspect = False
+        self._locked = False
 
     def token(self) -> int:
         """The token of this process."""
@@ -131,9 +132,12 @@ class PostgresStore:
                 except psycopg.OperationalError:
                     session.close()
             if session is None or session.closed:
-                session = self._connect()
-                session.execute(self.sql.session_lock, (owner.token,))
-                self._session = session
+                self._session = session = self._connect()
+                self._locked = False
+            if not self._locked:
+                # Not waited for: a session of ours that the server has not yet given up may hold it for hours. Until
+                # ours does, other hosts see this process as unproven once that one is gone.
+                self._locked = bool(execute_on(session)(self.sql.session_lock, (owner.token,)).rows[0][0])
             self._suspect = False
 
 

@@ -81,7 +81,7 @@ def _postgres() -> Statements:
         create_effects=base.create_effects.replace("key TEXT", 'key TEXT COLLATE "C"'),
         create_audit=base.create_audit.replace("id INTEGER", "id BIGINT GENERATED ALWAYS AS IDENTITY"),
         has_schema="SELECT to_regclass('resumption_schema')::text",
-        session_lock="SELECT pg_advisory_lock(?)",
+        session_lock="SELECT pg_try_advisory_lock(?)",
         session_free="SELECT pg_try_advisory_xact_lock_shared(?)",
     )
     return replace(changed, **{field.name: getattr(changed, field.name).replace("?", "%s") for field in fields(base)})
