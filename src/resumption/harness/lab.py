@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resumption.errors import WorkerLost
+from resumption.harness.durable import bytes_digest, content_digest
 from resumption.harness.kill_points import kill_points
 from resumption.harness.process import Bench, Died, Process
 from resumption.harness.zygote import Launcher
-from resumption.history.events import Crash, Exit, Oracle
+from resumption.history.events import Crash, Drift, Durable, Exit, Oracle
 from resumption.history.history import Header, History
 from resumption.history.ndjson import Appender, read_history
 from resumption.history.workload import Workload
@@ -62,6 +63,11 @@ class Lab:
     def form_is_primary(self) -> bool:
         """Whether the resume form under test is the primary one of its operation."""
         return self.form is None or self.form == self.spec.forms_of(self.form.operation)[0]
+
+    @property
+    def names_interrupt(self) -> bool:
+        """Whether a delivery in the form under test names the interrupt that it answers."""
+        return self.form is not None and self.form.names_interrupt
 
     def form_for(self, operation: Operation) -> str:
         """The form to use for an operation: the one under test if it is of that operation, else the primary one."""
@@ -107,6 +113,7 @@ class Trial:
 
     def __init__(self, lab: Lab, workload: Workload, folder: Path, launcher: Launcher, *, effect_service: bool) -> None:
         self._lab = lab
+        self._workload = workload
         self._folder = folder
         self._store = folder / "store"
         self._store.mkdir(parents=True)
@@ -122,7 +129,6 @@ class Trial:
         self._bench = Bench(
             adapter=lab.spec.adapter,
             backend=lab.backend.name,
-            workload=workload,
             history=self._history,
             oracle=self._serve_effects() if effect_service else str(self._record),
             launcher=launcher,
@@ -132,22 +138,32 @@ class Trial:
             note_exit=self._note_exit,
         )
 
-    def process(self, fault: Fault | None = None, *, store: Path | None = None) -> Process:
-        """Start a process and open the run in it, which executes nothing."""
+    def process(
+        self, fault: Fault | None = None, *, store: Path | None = None, workload: Workload | None = None
+    ) -> Process:
+        """Start a process and open the run in it, which executes nothing. `workload` exchanges the program."""
         number = len(self._processes) + 1
         log = self._folder / f"process-{number}.log"
         process = Process(self._bench, number, store or self._store, log, fault)
         self._processes.append(process)
-        process.open()
+        process.open(self._program(workload))
         return process
 
-    def successor(self, process: Process) -> Process:
-        """The side that comes after `process`: a new one, or the same where state dies with its process."""
+    def successor(self, process: Process, *, workload: Workload | None = None) -> Process:
+        """The side that comes after `process`: a new one, or the same where state dies with its process.
+
+        `workload` exchanges the program.
+        """
         if not self._lab.has(Capability.PROCESS_DEATH):
-            process.reopen()
+            process.reopen(self._program(workload))
             return process
         process.close()
-        return self.process()
+        return self.process(workload=workload)
+
+    def note_content(self) -> None:
+        """Record the digest of what is durable, where it outlives a process. No operation may be under way."""
+        if self._lab.has(Capability.PROCESS_DEATH):
+            self._appender.append(Durable(process=0, of="store", sha256=content_digest(self._store)))
 
     def complete(self, process: Process, outcome: Outcome | Died, value: str = "yes") -> Outcome | Died:
         """Answer what is pending, in turn, until the run ends, fails, dies, or makes no progress."""
@@ -158,9 +174,10 @@ class Trial:
         return outcome
 
     def copy_store(self, name: str) -> Path:
-        """Copy the run's store, byte for byte; no process may have it open."""
+        """Copy the run's store, byte for byte, and record the copy's digest; no process may have the store open."""
         copy = self._folder / name
         shutil.copytree(self._store, copy)
+        self._appender.append(Durable(process=0, of=name, sha256=bytes_digest(copy)))
         return copy
 
     def race(self, racers: Sequence[Process], values: Sequence[str], *, target: str) -> list[Outcome | Died]:
@@ -192,6 +209,13 @@ class Trial:
             process.kill()
         self._stop_service()
         self._appender.close()
+
+    def _program(self, changed: Workload | None) -> Workload:
+        """The program to open the run with; one that is exchanged for it goes on record."""
+        if changed is None:
+            return self._workload
+        self._appender.append(Drift(process=0, workload=changed))
+        return changed
 
     def _number_operation(self) -> int:
         self._operations += 1

@@ -17,9 +17,9 @@ _REPETITIONS = 3
 
 @probe(
     "consume/stray-after-completion",
-    expectation="the second decision fires nothing",
+    expectation="the second decision fires nothing, and is refused with an error",
     source="arXiv 2608.03836, property CO",
-    decides=(*_CONSUME_ONCE, Property.EFFECT_EXACTLY_ONCE),
+    decides=(*_CONSUME_ONCE, Property.EFFECT_EXACTLY_ONCE, Property.LOUD_ADDRESSING),
     operation=Operation.DELIVER,
     needs=(Capability.GATE,),
 )

@@ -17,6 +17,7 @@ _CRASH_PROPERTIES = (
     Property.PREFIX_CONTINUATION,
     Property.CONSUME_ONCE_EFFECTS,
     Property.LIVENESS,
+    Property.NO_LOST_WORK,
 )
 
 
