@@ -16,16 +16,15 @@ from pathlib import Path
 
 from resumption.errors import WorkerLost
 from resumption.harness.durable import bytes_digest, content_digest
-from resumption.harness.kill_points import kill_points
 from resumption.harness.process import Bench, Died, Process
 from resumption.harness.zygote import Launcher
-from resumption.history.events import Crash, Drift, Durable, Exit, Oracle
+from resumption.history.events import Crash, Drift, Durable, Exit, Oracle, Persist, Phase
 from resumption.history.history import Header, History
 from resumption.history.ndjson import Appender, read_history
 from resumption.history.workload import Workload
 from resumption.planes.interface import Backend, Capability, Form, Operation, Outcome, Parked, PlaneSpec
 from resumption.worker import oracle
-from resumption.worker.faults import Fault
+from resumption.worker.faults import INFEASIBLE, Fault, Mode
 
 __all__ = ["Lab", "Observation", "Trial"]
 
@@ -38,18 +37,31 @@ class Observation:
 
     history: History
     problem: str = ""
+    infeasible: bool = False
+    """Whether a process came to rest before it could fail as it was told: this plane has no such moment."""
 
 
 class Lab:
     """One plane, one backend, one resume form, and a folder of its own."""
 
     def __init__(
-        self, probe: str, spec: PlaneSpec, backend: Backend, form: Form | None, launcher: Launcher, folder: Path
+        self,
+        probe: str,
+        spec: PlaneSpec,
+        backend: Backend,
+        form: Form | None,
+        launcher: Launcher,
+        folder: Path,
+        *,
+        thorough: bool = False,
     ) -> None:
         self.spec = spec
         self.backend = backend
         self.form = form
+        self.thorough = thorough
         self.observations: list[Observation] = []
+        self.infeasible = 0
+        """How many trials asked for a moment that the plane doesn't have; they are not among the observations."""
         self._probe = probe
         self._launcher = launcher
         self._folder = folder
@@ -85,16 +97,20 @@ class Lab:
         )
         try:
             yield trial
-            self.observations.append(trial.finish())
+            observation = trial.finish()
+            if observation.infeasible:
+                self.infeasible += 1
+            else:
+                self.observations.append(observation)
         finally:
             trial.abandon()
 
-    def kill_points(self, workload: Workload) -> tuple[Fault, ...]:
-        """Enumerate the kill points of `workload`, start to end, from a trial without faults."""
+    def trace(self, workload: Workload) -> History:
+        """The history of `workload` without faults, start to end: what kill points are enumerated from."""
         with self.trial(workload) as trial:
             process = trial.process()
             trial.complete(process, process.start())
-        return kill_points(self.observations[-1].history)
+        return self.observations[-1].history
 
     def header(self, workload: Workload) -> Header:
         """The header of a history of this lab."""
@@ -195,13 +211,10 @@ class Trial:
         self._stop_service()
         self._appender.append(Oracle(process=0, fired=oracle.fired(self._record)))
         history = read_history(self._history)
-        crashed = {crash.process for crash in history.of(Crash)}
-        missed = [
-            f"process {process.number} never passed {process.fault.point}"
-            for process in self._processes
-            if process.fault is not None and process.number not in crashed
-        ]
-        return Observation(history, "; ".join(missed))
+        failed = [(process.number, process.fault) for process in self._processes if process.fault is not None]
+        problems = (_problem(history, number, fault) for number, fault in failed)
+        infeasible = any(crash.point.endswith(INFEASIBLE) for crash in history.of(Crash))
+        return Observation(history, "; ".join(filter(None, problems)), infeasible)
 
     def abandon(self) -> None:
         """Kill what still runs. Harmless after `finish`."""
@@ -244,3 +257,14 @@ class Trial:
         if self._service is not None:
             self._service.communicate()
             self._service = None
+
+
+def _problem(history: History, number: int, fault: Fault) -> str:
+    """Why a process didn't fail as it was told; empty if it did. A frozen prefix is counted again here."""
+    if all(crash.process != number for crash in history.of(Crash)):
+        return f"process {number} never came to {fault.name}"
+    ends = (end for end in history.of(Persist) if end.process == number and end.phase is Phase.END)
+    durable = sum(1 for _ in ends)
+    if fault.mode in (Mode.FREEZE, Mode.PIN) and durable != fault.durable:
+        return f"process {number} made {durable} storage operations durable, not {fault.durable}"
+    return ""
