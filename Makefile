@@ -44,9 +44,6 @@ check: $(RUN) ## measure LangGraph against the contract, and print the matrix
 test: $(DEVELOP) ## run the tests
 	$(BIN)/python -m pytest -n auto -m "not slow"
 
-prove: $(DEVELOP) ## prove the decision core as it ships
-	$(BIN)/python -m proof
-
 soak: $(DEVELOP) ## run the long sweeps, which the tests leave out
 	$(BIN)/python -m pytest -n auto -m slow
 

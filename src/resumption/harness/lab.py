@@ -15,16 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resumption.errors import WorkerLost
-from resumption.harness.kill_points import kill_points
+from resumption.harness.durable import bytes_digest, content_digest
 from resumption.harness.process import Bench, Died, Process
 from resumption.harness.zygote import Launcher
-from resumption.history.events import Crash, Exit, Oracle
+from resumption.history.events import Crash, Drift, Durable, Exit, Oracle, Persist, Phase
 from resumption.history.history import Header, History
 from resumption.history.ndjson import Appender, read_history
 from resumption.history.workload import Workload
 from resumption.planes.interface import Backend, Capability, Form, Operation, Outcome, Parked, PlaneSpec
 from resumption.worker import oracle
-from resumption.worker.faults import Fault
+from resumption.worker.faults import INFEASIBLE, Fault, Mode
 
 __all__ = ["Lab", "Observation", "Trial"]
 
@@ -37,18 +37,31 @@ class Observation:
 
     history: History
     problem: str = ""
+    infeasible: bool = False
+    """Whether a process came to rest before it could fail as it was told: this plane has no such moment."""
 
 
 class Lab:
     """One plane, one backend, one resume form, and a folder of its own."""
 
     def __init__(
-        self, probe: str, spec: PlaneSpec, backend: Backend, form: Form | None, launcher: Launcher, folder: Path
+        self,
+        probe: str,
+        spec: PlaneSpec,
+        backend: Backend,
+        form: Form | None,
+        launcher: Launcher,
+        folder: Path,
+        *,
+        thorough: bool = False,
     ) -> None:
         self.spec = spec
         self.backend = backend
         self.form = form
+        self.thorough = thorough
         self.observations: list[Observation] = []
+        self.infeasible = 0
+        """How many trials asked for a moment that the plane doesn't have; they are not among the observations."""
         self._probe = probe
         self._launcher = launcher
         self._folder = folder
@@ -62,6 +75,11 @@ class Lab:
     def form_is_primary(self) -> bool:
         """Whether the resume form under test is the primary one of its operation."""
         return self.form is None or self.form == self.spec.forms_of(self.form.operation)[0]
+
+    @property
+    def names_interrupt(self) -> bool:
+        """Whether a delivery in the form under test names the interrupt that it answers."""
+        return self.form is not None and self.form.names_interrupt
 
     def form_for(self, operation: Operation) -> str:
         """The form to use for an operation: the one under test if it is of that operation, else the primary one."""
@@ -79,16 +97,20 @@ class Lab:
         )
         try:
             yield trial
-            self.observations.append(trial.finish())
+            observation = trial.finish()
+            if observation.infeasible:
+                self.infeasible += 1
+            else:
+                self.observations.append(observation)
         finally:
             trial.abandon()
 
-    def kill_points(self, workload: Workload) -> tuple[Fault, ...]:
-        """Enumerate the kill points of `workload`, start to end, from a trial without faults."""
+    def trace(self, workload: Workload) -> History:
+        """The history of `workload` without faults, start to end: what kill points are enumerated from."""
         with self.trial(workload) as trial:
             process = trial.process()
             trial.complete(process, process.start())
-        return kill_points(self.observations[-1].history)
+        return self.observations[-1].history
 
     def header(self, workload: Workload) -> Header:
         """The header of a history of this lab."""
@@ -107,6 +129,7 @@ class Trial:
 
     def __init__(self, lab: Lab, workload: Workload, folder: Path, launcher: Launcher, *, effect_service: bool) -> None:
         self._lab = lab
+        self._workload = workload
         self._folder = folder
         self._store = folder / "store"
         self._store.mkdir(parents=True)
@@ -122,7 +145,6 @@ class Trial:
         self._bench = Bench(
             adapter=lab.spec.adapter,
             backend=lab.backend.name,
-            workload=workload,
             history=self._history,
             oracle=self._serve_effects() if effect_service else str(self._record),
             launcher=launcher,
@@ -132,22 +154,32 @@ class Trial:
             note_exit=self._note_exit,
         )
 
-    def process(self, fault: Fault | None = None, *, store: Path | None = None) -> Process:
-        """Start a process and open the run in it, which executes nothing."""
+    def process(
+        self, fault: Fault | None = None, *, store: Path | None = None, workload: Workload | None = None
+    ) -> Process:
+        """Start a process and open the run in it, which executes nothing. `workload` exchanges the program."""
         number = len(self._processes) + 1
         log = self._folder / f"process-{number}.log"
         process = Process(self._bench, number, store or self._store, log, fault)
         self._processes.append(process)
-        process.open()
+        process.open(self._program(workload))
         return process
 
-    def successor(self, process: Process) -> Process:
-        """The side that comes after `process`: a new one, or the same where state dies with its process."""
+    def successor(self, process: Process, *, workload: Workload | None = None) -> Process:
+        """The side that comes after `process`: a new one, or the same where state dies with its process.
+
+        `workload` exchanges the program.
+        """
         if not self._lab.has(Capability.PROCESS_DEATH):
-            process.reopen()
+            process.reopen(self._program(workload))
             return process
         process.close()
-        return self.process()
+        return self.process(workload=workload)
+
+    def note_content(self) -> None:
+        """Record the digest of what is durable, where it outlives a process. No operation may be under way."""
+        if self._lab.has(Capability.PROCESS_DEATH):
+            self._appender.append(Durable(process=0, of="store", sha256=content_digest(self._store)))
 
     def complete(self, process: Process, outcome: Outcome | Died, value: str = "yes") -> Outcome | Died:
         """Answer what is pending, in turn, until the run ends, fails, dies, or makes no progress."""
@@ -158,9 +190,10 @@ class Trial:
         return outcome
 
     def copy_store(self, name: str) -> Path:
-        """Copy the run's store, byte for byte; no process may have it open."""
+        """Copy the run's store, byte for byte, and record the copy's digest; no process may have the store open."""
         copy = self._folder / name
         shutil.copytree(self._store, copy)
+        self._appender.append(Durable(process=0, of=name, sha256=bytes_digest(copy)))
         return copy
 
     def race(self, racers: Sequence[Process], values: Sequence[str], *, target: str) -> list[Outcome | Died]:
@@ -178,13 +211,10 @@ class Trial:
         self._stop_service()
         self._appender.append(Oracle(process=0, fired=oracle.fired(self._record)))
         history = read_history(self._history)
-        crashed = {crash.process for crash in history.of(Crash)}
-        missed = [
-            f"process {process.number} never passed {process.fault.point}"
-            for process in self._processes
-            if process.fault is not None and process.number not in crashed
-        ]
-        return Observation(history, "; ".join(missed))
+        failed = [(process.number, process.fault) for process in self._processes if process.fault is not None]
+        problems = (_problem(history, number, fault) for number, fault in failed)
+        infeasible = any(crash.point.endswith(INFEASIBLE) for crash in history.of(Crash))
+        return Observation(history, "; ".join(filter(None, problems)), infeasible)
 
     def abandon(self) -> None:
         """Kill what still runs. Harmless after `finish`."""
@@ -192,6 +222,13 @@ class Trial:
             process.kill()
         self._stop_service()
         self._appender.close()
+
+    def _program(self, changed: Workload | None) -> Workload:
+        """The program to open the run with; one that is exchanged for it goes on record."""
+        if changed is None:
+            return self._workload
+        self._appender.append(Drift(process=0, workload=changed))
+        return changed
 
     def _number_operation(self) -> int:
         self._operations += 1
@@ -220,3 +257,14 @@ class Trial:
         if self._service is not None:
             self._service.communicate()
             self._service = None
+
+
+def _problem(history: History, number: int, fault: Fault) -> str:
+    """Why a process didn't fail as it was told; empty if it did. A frozen prefix is counted again here."""
+    if all(crash.process != number for crash in history.of(Crash)):
+        return f"process {number} never came to {fault.name}"
+    ends = (end for end in history.of(Persist) if end.process == number and end.phase is Phase.END)
+    durable = sum(1 for _ in ends)
+    if fault.mode in (Mode.FREEZE, Mode.PIN) and durable != fault.durable:
+        return f"process {number} made {durable} storage operations durable, not {fault.durable}"
+    return ""

@@ -34,7 +34,6 @@ class Bench:
 
     adapter: str
     backend: str
-    workload: Workload
     history: Path
     oracle: str
     launcher: Launcher
@@ -60,14 +59,14 @@ class Process:
         self._alive = True
         self._launched = bench.launcher.launch(log)
 
-    def open(self) -> None:
-        """Open the run, which executes nothing. Must come first, and once."""
-        if self._ask(self._opening("open")) is None:
+    def open(self, workload: Workload) -> None:
+        """Open the run of a program, which executes nothing. Must come first, and once."""
+        if self._ask(self._opening("open", workload)) is None:
             raise self._lost("died while it opened its run")
 
-    def reopen(self) -> None:
+    def reopen(self, workload: Workload) -> None:
         """Open the run again in the same process, as after its objects were dropped."""
-        if self._ask(self._numbered(self._opening("reopen"))) is None:
+        if self._ask(self._numbered(self._opening("reopen", workload))) is None:
             raise self._lost("died while it opened its run again")
 
     def start(self) -> Outcome | Died:
@@ -75,7 +74,7 @@ class Process:
         return self._operate({"do": "start", "value": {"trail": []}})
 
     def answer(
-        self, value: str, *, target: str, intent: Intent = Intent.ANSWER, delivery: str = "", at: Address | None = None
+        self, value: Json, *, target: str, intent: Intent = Intent.ANSWER, delivery: str = "", at: Address | None = None
     ) -> Outcome | Died:
         """Deliver a decision for the interrupt called `target`: where it is pending now, or at an address kept before.
 
@@ -137,7 +136,7 @@ class Process:
             if self._reap() != 0:
                 raise self._lost("failed at its end")
 
-    def _opening(self, do: str) -> dict[str, Any]:
+    def _opening(self, do: str, workload: Workload) -> dict[str, Any]:
         return {
             "do": do,
             "process": self.number,
@@ -146,11 +145,11 @@ class Process:
             "store": str(self._store),
             "history": str(self._bench.history),
             "oracle": self._bench.oracle,
-            "workload": encode_workload(self._bench.workload),
+            "workload": encode_workload(workload),
             "fault": asdict(self.fault) if self.fault else None,
         }
 
-    def _delivery(self, value: str, target: str, intent: Intent, at: Address, delivery: str = "") -> dict[str, Any]:
+    def _delivery(self, value: Json, target: str, intent: Intent, at: Address, delivery: str = "") -> dict[str, Any]:
         return {
             "do": "deliver",
             "value": value,
@@ -168,6 +167,8 @@ class Process:
         return _outcome(self._ask(self._numbered(message)))
 
     def _ask(self, message: dict[str, Any]) -> dict[str, Any] | None:
+        if not self._alive:
+            return None
         try:
             self._launched.channel.send(message)
         except OSError:

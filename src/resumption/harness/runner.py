@@ -50,11 +50,13 @@ def run_suite(
     installation: Installation = INSTALLED,
     listen: Callable[[Progress], None] = lambda _: None,
     keep: Path | None = None,
+    thorough: bool = False,
 ) -> Receipt:
     """Run `probes` on every backend and resume form of the planes, and return the receipt.
 
     `listen` hears of every job that ends, in the calling thread. With `keep`, stores, logs and histories stay in that
-    folder. Raises `EnvironmentBroken` if a framework can't be imported in its installation.
+    folder. With `thorough`, sweeps leave nothing out. Raises `EnvironmentBroken` if a framework can't be imported in its
+    installation.
     """
     with ExitStack() as stack:
         workspace = keep or Path(stack.enter_context(workspace_folder()))
@@ -66,7 +68,9 @@ def run_suite(
             temporary = None if keep else workspace
             environments[name] = environment = Environment(spec, folder, jobs, installation, temporary)
             stack.callback(environment.close)
-        results = _run_all(_plan(specs, probes, installation.version), environments, workspace, jobs, listen)
+        results = _run_all(
+            _plan(specs, probes, installation.version, thorough=thorough), environments, workspace, jobs, listen
+        )
         pins = {name: environment.pins for name, environment in environments.items()}
     cells = [
         cell
@@ -85,10 +89,10 @@ def _plane(spec: PlaneSpec, release: str) -> str:
     return f"{spec.name}-{spec.path}" + (f"@{release}" if release else "")
 
 
-def _plan(specs: Sequence[PlaneSpec], probes: Sequence[Probe], release: str) -> list[Job]:
+def _plan(specs: Sequence[PlaneSpec], probes: Sequence[Probe], release: str, *, thorough: bool) -> list[Job]:
     """Every job there is: a probe without an operation once, others once for each form of theirs."""
     return [
-        Job(spec, backend, probe, form, release)
+        Job(spec, backend, probe, form, release, thorough)
         for spec in specs
         for backend in spec.backends
         for probe in probes
@@ -125,10 +129,11 @@ def _run(job: Job, environment: Environment, folder: Path) -> Result:
     if job.reason_against:
         return Result(job, version)
     with environment.launcher() as launcher:
-        lab = Lab(job.probe.address, job.spec, job.backend, job.form, launcher, folder)
+        lab = Lab(job.probe.address, job.spec, job.backend, job.form, launcher, folder, thorough=job.thorough)
         try:
             job.probe.run(lab)
         except (ResumptionError, OSError) as error:
             # What a probe could not do is told in its cells; what it saw before is kept as evidence.
             return Result(job, version, lab.observations, f"{type(error).__name__}: {error}")
-    return Result(job, version, lab.observations)
+    note = f"{lab.infeasible} moments that the plane doesn't have were passed by" if lab.infeasible else ""
+    return Result(job, version, lab.observations, note=note)

@@ -92,6 +92,8 @@ class Form:
     operation: Operation
     description: str
     statement: str = ""
+    names_interrupt: bool = False
+    """Whether a delivery in this form names the interrupt that it answers."""
 
 
 @dataclass(frozen=True, slots=True)

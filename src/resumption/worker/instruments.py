@@ -23,6 +23,7 @@ from resumption.history.events import (
 from resumption.history.ndjson import Appender, jsonable
 from resumption.worker.faults import Fault, Faults
 from resumption.worker.oracle import Oracle
+from resumption.worker.quiescence import Quiescence
 
 __all__ = ["WorkerInstruments"]
 
@@ -48,7 +49,9 @@ class WorkerInstruments:
         self._process = process
         self._appender = appender
         self._oracle = oracle
-        self._faults = Faults(fault, lambda point: self.record(Crash, point=point))
+        self._recorded = 0
+        self._quiescence = Quiescence(lambda: self._recorded)
+        self._faults = Faults(fault, lambda point: self.record(Crash, point=point), self._quiescence)
         self._lock = threading.Lock()
         self._calls = 0
         self._returned = 0
@@ -60,8 +63,13 @@ class WorkerInstruments:
         """Begin an operation: events from now on are its."""
         self._operation, self._branch = operation, branch
 
+    def settle(self) -> None:
+        """Return, unless this process is to die before it may answer for the operation that it served."""
+        self._faults.settle()
+
     def record(self, kind: type[Event], **fields: Any) -> None:
         """Append an event of this process, in the operation that it serves."""
+        self._recorded += 1
         self._appender.append(kind(process=self._process, operation=self._operation, branch=self._branch, **fields))
 
     @contextmanager
@@ -84,7 +92,8 @@ class WorkerInstruments:
             call = f"p{self._process}-{self._calls}"
         self.record(EffectBegin, call=call, effect=effect, task=task, value=jsonable(value))
         self._faults.reach(f"effect:{effect}:before")
-        self._oracle.fire(call, effect, jsonable(value))
+        with self._quiescence.busy():
+            self._oracle.fire(call, effect, jsonable(value))
         with self._lock:
             self._returned += 1
             self.record(EffectEnd, call=call, count=self._returned)
@@ -92,7 +101,8 @@ class WorkerInstruments:
 
     def work(self, seconds: float) -> None:
         """Take time: the workload's own slow work, not synchronisation."""
-        time.sleep(seconds)
+        with self._quiescence.busy():
+            time.sleep(seconds)
 
     @contextmanager
     def persist(self, name: str, covers: Sequence[str] = ()) -> Iterator[None]:
@@ -101,7 +111,9 @@ class WorkerInstruments:
             self._items += 1
             item = f"p{self._process}-{self._items}"
         self.record(Persist, phase=Phase.BEGIN, item=item, name=name, covers=tuple(covers))
+        self._faults.begin(name)
         self._faults.reach(f"persist:{name}:before")
         yield
         self.record(Persist, phase=Phase.END, item=item, name=name, covers=tuple(covers))
+        self._faults.end(name)
         self._faults.reach(f"persist:{name}:after")

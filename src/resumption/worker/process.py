@@ -65,7 +65,7 @@ class _Worker:
             message["process"],
             Appender(Path(message["history"])),
             oracle.connect(message["oracle"]),
-            Fault(fault["point"], Mode(fault["mode"]), fault["occurrence"]) if fault else None,
+            Fault(**{**fault, "mode": Mode(fault["mode"])}) if fault else None,
         )
         self._run = self._open(message)
 
@@ -77,6 +77,11 @@ class _Worker:
     def serve(self, message: dict[str, Any]) -> dict[str, Any]:
         """Serve one operation and say how it ended."""
         self._instruments.serve(message["operation"], message["branch"])
+        answer = self._served(message)
+        self._instruments.settle()
+        return answer
+
+    def _served(self, message: dict[str, Any]) -> dict[str, Any]:
         match message["do"]:
             case "start":
                 self._instruments.record(Start, value=message["value"])

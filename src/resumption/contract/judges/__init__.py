@@ -21,8 +21,10 @@ from resumption.contract.judges.prefix_continuation import judge_prefix_continua
 from resumption.contract.judges.read_inertness import judge_read_inertness
 from resumption.contract.judges.recovery_determinism import judge_recovery_determinism
 from resumption.contract.judges.reload_equals_live import judge_reload_equals_live
+from resumption.contract.judges.topology_drift import judge_topology_drift
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Facet, Judgement, Measured
+from resumption.history.events import Drift
 from resumption.history.history import History
 
 __all__ = ["JUDGES", "Judge", "facets", "judge"]
@@ -44,8 +46,9 @@ JUDGES: Mapping[Property, Judge] = {
     Property.READ_INERTNESS: judge_read_inertness,
     Property.LOUD_ADDRESSING: judge_loud_addressing,
     Property.NO_LOST_WORK: judge_no_lost_work,
+    Property.TOPOLOGY_DRIFT: judge_topology_drift,
 }
-"""The judge of each property that a history can show."""
+"""The judge of each property."""
 
 
 def facets(property_: Property) -> tuple[Facet, ...]:
@@ -56,11 +59,12 @@ def facets(property_: Property) -> tuple[Facet, ...]:
 def judge(history: History, property_: Property) -> tuple[Judgement, ...]:
     """Judge one property of a history: one judgement for each of its facets.
 
-    A history that is not whole is `undetermined`, with the reason; so is a property that no history can show.
+    A history that is not whole is `undetermined`, with the reason; so is one whose program was exchanged under the run,
+    for every property but the one that is about that.
     """
     problems = history.problems()
-    if property_ not in JUDGES:
-        problems = (f"a history holds one program and its runs, which can't show {property_.value}",)
+    if property_ is not Property.TOPOLOGY_DRIFT and any(history.of(Drift)):
+        problems = ("the program was exchanged under the run, so that there is no one program to judge by",)
     if problems:
         reason = "; ".join(problems)
         return tuple(Judgement(property_, Measured.UNDETERMINED, facet, reason=reason) for facet in facets(property_))

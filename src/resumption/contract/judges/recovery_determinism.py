@@ -1,7 +1,8 @@
 """RD: two recoveries of identical durable logs take identical decisions to skip or to execute each task.
 
-The harness copies the store of a crashed run byte for byte, and recovers each copy on a branch of its own (`copy1`,
-`copy2`). The tasks that each recovery started, the effects that it fired, and how it ended must agree.
+The harness copies the store of a crashed run byte for byte, notes the SHA-256 of each copy, and recovers each on a
+branch of its own (`copy1`, `copy2`). Copies that turn out to differ show nothing. The tasks that each recovery started,
+the effects that it fired, and how it ended must agree.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from resumption.contract.judges.branches import Branch, branches, is_copy
 from resumption.contract.judges.operations import outcome
 from resumption.contract.judges.stories import finding, judgement
 from resumption.contract.properties import Property
-from resumption.contract.verdicts import Finding, Judgement
-from resumption.history.events import EffectBegin, Event, Exit, Recover, TaskStart
+from resumption.contract.verdicts import Finding, Judgement, Measured
+from resumption.history.events import Durable, EffectBegin, Event, Exit, Recover, TaskStart
 from resumption.history.history import History
 
 __all__ = ["judge_recovery_determinism"]
@@ -34,6 +35,8 @@ def judge_recovery_determinism(history: History) -> tuple[Judgement, ...]:
     found = [
         recovery for branch in branches(history) if is_copy(branch.name) and (recovery := _recovery(history, branch))
     ]
+    if unequal := _unequal_copies(history):
+        return (Judgement(Property.RECOVERY_DETERMINISM, Measured.UNDETERMINED, reason=unequal),)
     findings: list[Finding] = []
     witnesses: list[int] = []
     for other in found[1:]:
@@ -47,6 +50,12 @@ def judge_recovery_determinism(history: History) -> tuple[Judgement, ...]:
             findings.append(finding(history, summary, *first.told, *other.told))
     otherwise = "fewer than two copies of one log were recovered to an end"
     return (judgement(Property.RECOVERY_DETERMINISM, findings, witnesses, otherwise=otherwise),)
+
+
+def _unequal_copies(history: History) -> str:
+    """Why the copies can't stand for one log; empty if they can."""
+    digests = {event.of: event.sha256 for event in history.of(Durable) if is_copy(event.of)}
+    return "the copies of the log differ in their bytes" if len(set(digests.values())) > 1 else ""
 
 
 def _recovery(history: History, branch: Branch) -> _Recovery | None:

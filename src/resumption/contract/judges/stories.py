@@ -10,6 +10,8 @@ from resumption.history.events import (
     Consume,
     Crash,
     Deliver,
+    Drift,
+    Durable,
     EffectBegin,
     EffectEnd,
     Event,
@@ -95,6 +97,10 @@ def sentence(event: Event) -> str:
             return f"process {event.process} reached its kill point {event.point}"
         case Exit():
             return f"process {event.who} {f'died of signal {event.signal}' if event.signal else 'ended'}"
+        case Drift():
+            return f"the program became {', '.join(f'`{task.name}`' for task in event.workload.tasks)}"
+        case Durable():
+            return f"what was durable ({event.of}) had the SHA-256 {event.sha256[:12]}…"
         case Oracle():
             return "the effect record was read"
     return event.kind

@@ -9,6 +9,7 @@ from __future__ import annotations
 from resumption.planes.faulty import (
     answer_replay,
     double_consume,
+    dropped_task,
     fork_ignore,
     idempotent_race,
     ignored_drift,
@@ -19,6 +20,7 @@ from resumption.planes.faulty import (
     prefix_replay,
     replay,
     silent_address,
+    stale_inspection,
     volatile_parking,
     writing_inspection,
 )
@@ -41,6 +43,8 @@ FAULTS: tuple[Fault, ...] = (
     volatile_parking.FAULT,
     silent_address.FAULT,
     writing_inspection.FAULT,
+    stale_inspection.FAULT,
+    dropped_task.FAULT,
     ignored_drift.FAULT,
 )
 """Every fault."""

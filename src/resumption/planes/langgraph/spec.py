@@ -32,6 +32,7 @@ _ANSWERS_AND_RECOVERIES = (
         Operation.DELIVER,
         "invoke(Command(resume={interrupt id: value})) on the thread.",
         statement="deliver-map",
+        names_interrupt=True,
     ),
     Form(
         "no-input",
