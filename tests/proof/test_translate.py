@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 import z3
+
+import resumption.decide
 from proof.checking import check
 from proof.spec import Case, Spec, obligations
 from proof.terms import BOOL, INT, STR, constant
 from proof.translate import IllTyped, OutsideSubset, translate, translate_file
-
-import resumption.decide
 
 COLOURS = "from enum import StrEnum\nclass Colour(StrEnum):\n    RED = 'red'\n    BLUE = 'blue'\n"
 
