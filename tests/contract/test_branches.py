@@ -6,7 +6,7 @@ from histories import GATED, TWO_QUESTIONS, Protocol
 from resumption.contract.judges.branches import Branch, branches, is_copy, lineage, parent
 from resumption.contract.judges.operations import cut_off, intent_of, operation_of, outcome, same
 from resumption.contract.judges.program import interrupt_position, is_complete, is_valid, missing_tasks
-from resumption.history.events import Consume, Exit, Intent, Park, Persist, Raise, Return, TaskEnd, TaskStart
+from resumption.history.events import Consume, Exit, Intent, Park, Persist, Phase, Raise, Return, TaskEnd, TaskStart
 from resumption.history.workload import Task, Workload
 
 
@@ -77,6 +77,42 @@ def test_storage_operation_that_covers_more_than_the_prefix_is_inherited_for_the
     p.parks("q2")
     assert [persist.covers for persist in branch(p, "b0.1").of(Persist)] == [("a",), ("a",)]
     assert [persist.covers for persist in branch(p, "b0").of(Persist)] == [("a",), ("a", "approve")]
+
+
+def test_effect_is_on_record_once_its_tasks_storage_ended_or_its_operation_parked() -> None:
+    p = Protocol(TWO_QUESTIONS)
+    p.start()
+    p.stores("a")
+    p.begins("a", sees=[])
+    p.fires("charge")
+    p.stores("a", phase=Phase.BEGIN)
+    p.stores("approve")
+    other = p.recover()
+    p.parks("q1")
+    p.on(other).returns("a")
+    main = branch(p, "b0")
+    (fired,) = main.firings
+    assert main.record_of(fired, before=1_000) is None
+    stored = p.stores("a")
+    record = branch(p, "b0").record_of(fired, before=1_000)
+    assert record is not None
+    assert record.number == stored
+    assert branch(p, "b0").record_of(fired, before=stored) is None
+
+
+def test_task_is_durable_from_the_end_of_its_storage_on() -> None:
+    p = Protocol()
+    p.start()
+    p.stores("a", phase=Phase.BEGIN)
+    stored = p.stores("a")
+    p.stores("approve", "a")
+    main = branch(p, "b0")
+    assert main.durable(before=stored) == ()
+    assert main.durable(before=stored + 1) == ("a",)
+    assert main.durable(before=1_000) == ("a", "approve")
+    assert main.durable_by("a", before=stored) is None
+    found = [main.durable_by(task, before=1_000) for task in ("a", "approve", "c")]
+    assert [persist.number if persist else None for persist in found] == [stored, stored + 1, None]
 
 
 def test_fork_of_a_fork_inherits_from_its_parent_and_grandparent() -> None:
