@@ -55,8 +55,9 @@ def run_suite(
     """Run `probes` on every backend and resume form of the planes, and return the receipt.
 
     `listen` hears of every job that ends, in the calling thread. With `keep`, stores, logs and histories stay in that
-    folder. With `thorough`, sweeps leave nothing out. Raises `EnvironmentBroken` if a framework can't be imported in its
-    installation.
+    folder. With `thorough`, sweeps leave nothing out.
+
+    Raises `EnvironmentBroken` if a framework can't be imported in its installation.
     """
     with ExitStack() as stack:
         workspace = keep or Path(stack.enter_context(workspace_folder()))
