@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
-from tests.controls.conftest import Measure
 
 from resumption.contract.properties import CONTRACT, OBLIGATIONS, Property
 from resumption.contract.verdicts import Facet, Measured, merge_measured
@@ -13,6 +12,8 @@ from resumption.harness.probes import PROBES
 from resumption.harness.receipts import Receipt
 from resumption.planes.faulty import FAULTS
 from resumption.planes.faulty.fault import Fault
+
+Measure = Callable[[str], Receipt]
 
 # Fork-intent expressibility is judged by whether a fork gets an outcome of its own, so it falls with fork determinism.
 _ENTAILED = {Property.FORK_DETERMINISM: {Property.FORK_INTENT}}
