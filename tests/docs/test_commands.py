@@ -27,7 +27,7 @@ charge()
 
 
 def _elsewhere(command: Command) -> bool:
-    """Whether `.ci/run`, or a target that it makes, runs the command word for word: what needs the clone, or is slow."""
+    """Whether `.ci/run`, or a target that it makes, runs the command word for word."""
     own = command.line.startswith("resumption ") or command.line == "make check"
     return not own and any(
         command.line in (ROOT / file).read_text(encoding="utf-8") for file in (".ci/run", "Makefile")

@@ -15,8 +15,8 @@ _INTRODUCTION = """\
 # The contract
 
 What "resume" has to mean, as nine properties after "Resume Means Resume" (arXiv 2608.03836), and obligations to users
-beyond it. Each is judged from recorded histories alone: see [receipts](receipts.md). `resumption explain CODE` names the
-probes that decide a property.
+beyond it. Each is judged from recorded histories alone: see [receipts](receipts.md).
+`resumption explain CODE` names the probes that decide a property.
 """
 
 _AXES = """\
