@@ -27,9 +27,11 @@ charge()
 
 
 def _elsewhere(command: Command) -> bool:
-    """Whether `.ci/run` runs the command, word for word: what makes an environment of its own."""
+    """Whether `.ci/run`, or a target that it makes, runs the command word for word."""
     own = command.line.startswith("resumption ") or command.line == "make check"
-    return not own and command.line in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    return not own and any(
+        command.line in (ROOT / file).read_text(encoding="utf-8") for file in (".ci/run", "Makefile")
+    )
 
 
 def _run(line: str, folder: Path) -> str:

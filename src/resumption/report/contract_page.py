@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from resumption.contract.properties import CONTRACT, OBLIGATIONS, STATEMENTS, Property
-from resumption.harness.probes import PROBES
 from resumption.report.marks import MARKS
 
 __all__ = ["contract_page"]
@@ -17,6 +16,7 @@ _INTRODUCTION = """\
 
 What "resume" has to mean, as nine properties after "Resume Means Resume" (arXiv 2608.03836), and obligations to users
 beyond it. Each is judged from recorded histories alone: see [receipts](receipts.md).
+`resumption explain CODE` names the probes that decide a property.
 """
 
 _AXES = """\
@@ -47,10 +47,9 @@ def contract_page() -> str:
 def _sections(properties: Iterable[Property]) -> Iterator[str]:
     for property_ in properties:
         said = STATEMENTS[property_]
-        probes = ", ".join(f"`{probe.address}`" for probe in PROBES if property_ in probe.decides)
         yield f"### {property_}: {said.name}\n"
         yield f"*{said.question}* {said.statement}\n"
-        yield f"Source: {said.source}. Probes: {probes or 'none yet'}.\n"
+        yield f"Source: {said.source}.\n"
 
 
 def _labels() -> Iterator[str]:
