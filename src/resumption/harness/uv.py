@@ -33,7 +33,7 @@ _ADVICE = (
         "A file is not the one that was locked. Clear uv's cache, and find out who serves another file.",
     ),
     (
-        ("no interpreter found",),
+        ("no interpreter found", "python interpreter"),
         "Give `--python` an interpreter that is installed here.",
     ),
     (
@@ -45,7 +45,7 @@ _ADVICE = (
         "Check name and version: it may never have been released, have been withdrawn, or be missing on your index.",
     ),
 )
-_OTHERWISE = "Run again with UV_VERBOSE=1 set if that doesn't say enough."
+_OTHERWISE = "Run again with RUST_LOG=uv=debug set if that does not say enough."
 
 
 def run(arguments: Sequence[str], *, purpose: str, folder: Path, text: str = "") -> str:
