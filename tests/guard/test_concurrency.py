@@ -106,6 +106,7 @@ def test_a_caller_gives_up_waiting_for_a_living_owner_and_fires_nothing(
     assert [row.branch for row in operators.audit_trail(impatient, "charge")] == ["wait"]
 
 
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_child_forked_inside_an_effect_does_not_commit_it(ledgers: Callable[..., Ledger], world: World) -> None:
     ledger = ledgers()
     forked: list[int] = []

@@ -70,7 +70,8 @@ def course(ledger: Ledger, call: Call) -> Course[object]:
 def _admitted(ledger: Ledger, wanted: Wanted) -> Course[Opening]:
     """Ask until the answer is something else than WAIT, or the patience is over."""
     give_up = time.monotonic() + ledger.wait
-    for pause in backoff(_LONGEST_PAUSE):
+    pauses = backoff(_LONGEST_PAUSE)
+    while True:
         try:
             opened: Opening = yield Consult(partial(ledger.begin, wanted))
         except GeneratorExit:
@@ -84,7 +85,7 @@ def _admitted(ledger: Ledger, wanted: Wanted) -> Course[Opening]:
         if time.monotonic() >= give_up:
             yield Consult(partial(ledger.refuse, wanted.key, opened.decision))
             break
-        yield Pause(pause)
+        yield Pause(next(pauses))
     telemetry.decided("admit", wanted.key, opened.decision)
     return opened
 

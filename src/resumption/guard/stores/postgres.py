@@ -144,11 +144,14 @@ class PostgresStore:
 def execute_on(
     connection: psycopg.Connection[object] | psycopg.Connection[tuple[object, ...]],
 ) -> Callable[[str, tuple[object, ...]], Reply]:
-    """Run statements on a connection, whatever its owner has made of its row factory."""
+    """Run statements on a connection, whatever its owner has made of its row factory.
+
+    As bytes: psycopg takes text only if a type checker can see that it is a literal, and these are, in `statements`.
+    """
 
     def execute(sql: str, parameters: tuple[object, ...]) -> Reply:
         with connection.cursor(row_factory=tuple_row) as cursor:
-            cursor.execute(sql, parameters)
+            cursor.execute(sql.encode(), parameters)
             return Reply(cursor.fetchall() if cursor.description else (), cursor.rowcount)
 
     return execute
@@ -161,7 +164,7 @@ def aexecute_on(
 
     async def execute(sql: str, parameters: tuple[object, ...]) -> Reply:
         async with connection.cursor(row_factory=tuple_row) as cursor:
-            await cursor.execute(sql, parameters)
+            await cursor.execute(sql.encode(), parameters)
             return Reply(await cursor.fetchall() if cursor.description else (), cursor.rowcount)
 
     return execute
@@ -171,7 +174,8 @@ def transient(error: Exception) -> bool:
     """Whether trying again makes sense: a broken connection, a restarting server, a lost race."""
     if not isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
         return False
-    return not (error.sqlstate or "").startswith(_LASTING)
+    state: str | None = error.sqlstate
+    return not (state or "").startswith(_LASTING)
 
 
 def _runtime_folder() -> Path:

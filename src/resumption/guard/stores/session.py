@@ -26,27 +26,35 @@ class Store(Protocol):
 
     def token(self) -> int:
         """The token of this process."""
+        ...
 
     def owner(self) -> Owner:
         """This process, with its proof of life in place."""
+        ...
 
     def standing(self, record: Record) -> Work[Standing]:
         """What is proven about the owner of a record, which is another process."""
+        ...
 
     def look(self, make: Callable[[], Work[T]]) -> T:
         """Run an operation of reads, outside a transaction."""
+        ...
 
     def transact(self, make: Callable[[], Work[T]], *, patient: bool = True) -> T:
         """Run an operation in one transaction. It may be run again after a transient failure, unless not `patient`."""
+        ...
 
     def close(self) -> None:
         """Close idle connections."""
+        ...
 
     def release(self) -> None:
         """Give up this process's proof of life: nothing of it may still run."""
+        ...
 
     def forget(self) -> None:
         """In a forked child: leave everything of the parent's alone."""
+        ...
 
 
 def drive(work: Work[T], execute: Execute) -> T:
@@ -109,7 +117,9 @@ def persist(
     Raises `LedgerUnavailable` then, or at once after a failure among the driver's `errors` that is not transient.
     """
     give_up = time.monotonic() + timeout
-    for pause in backoff(0.25):
+    pauses = backoff(0.25)
+    while True:
+        pause = next(pauses)
         try:
             return attempt()
         except errors as error:
@@ -119,4 +129,3 @@ def persist(
                     advice="If this ended a call, its effect was not begun. Make the store available and call again.",
                 ) from error
         time.sleep(pause)
-    raise AssertionError("unreachable")  # backoff() is endless
