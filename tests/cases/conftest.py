@@ -16,6 +16,8 @@ from resumption.planes.langgraph.spec import GRAPH
 _JOBS = 4
 _SUITE = (
     "fork/two-values",
+    "fork/three-values",
+    "fork/retry-or-fork",
     "consume/one-answer-two-interrupts",
     "consume/race-4-processes",
     "validity/terminal/null",
