@@ -1,7 +1,7 @@
-"""How LangGraph serves a decision, as a model of ten lines, and what it predicts of protocols that were not yet run.
+"""How LangGraph serves a decision, as a small model, and what it predicts of protocols that were not yet run.
 
-The rule, read off LangGraph's source (`_scratchpad` in `langgraph/pregel/_algo.py`, `interrupt` in `langgraph/types.py`)
-and off the histories of the fork probes:
+The rule was read off LangGraph's source (`_scratchpad` in `langgraph/pregel/_algo.py`, `interrupt` in
+`langgraph/types.py`) and off the histories of the fork probes:
 
 * record: the first value that a task's interrupt receives becomes a durable write of that task, at its checkpoint;
 * filter: a run at a checkpoint loads the writes of that checkpoint, and of no other;

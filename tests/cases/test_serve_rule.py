@@ -1,4 +1,4 @@
-"""The mechanism of the fork violation (LangGraph #6663): the rule reproduces what was recorded, and predicts the rest."""
+"""The mechanism of the fork violation (LangGraph #6663): a rule that reproduces what was recorded, and predicts."""
 
 from __future__ import annotations
 
