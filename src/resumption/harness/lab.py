@@ -189,6 +189,12 @@ class Trial:
             outcome = process.answer(value, target=outcome.pending[0].name)
         return outcome
 
+    def new_store(self, name: str) -> Path:
+        """Make another, empty store beside the run's own, for a second run."""
+        store = self._folder / name
+        store.mkdir()
+        return store
+
     def copy_store(self, name: str) -> Path:
         """Copy the run's store, byte for byte, and record the copy's digest; no process may have the store open."""
         copy = self._folder / name
