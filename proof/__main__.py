@@ -24,7 +24,8 @@ from proof.mutation import mutate
 from proof.order import order_sensitive, reorderings
 from proof.spec import Obligation
 from proof.specs import SPECS
-from proof.translate import Module, translate, translate_file
+from proof.symbolic import Module
+from proof.translate import translate, translate_file
 from resumption.harness.workspace import workspace_folder
 from resumption.model.semantics import Bounds
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from proof.spec import Obligation, Spec, obligations
-from proof.translate import Module
+from proof.symbolic import Module
 from resumption.model.solvers import Answer, ask_cvc5, ask_z3, counterexample
 
 __all__ = ["Failure", "check", "demanded", "refuted"]

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from proof.checking import check, demanded, refuted
 from proof.mutants import Mutant, mutants
 from proof.spec import Spec
-from proof.translate import IllTyped, OutsideSubset, translate
+from proof.symbolic import IllTyped, OutsideSubset
+from proof.translate import translate
 
 __all__ = ["Mutated", "mutate"]
 
