@@ -84,6 +84,7 @@ def test_only_open_questions_can_be_answered(url: str, run: Callable[..., Result
         (("resolve", "nobody", "--fired"), "no record"),
         (("show", "nobody"), "no record"),
         (("resolve", "charge:1", "--fired", "--result", "{"), "not JSON"),
+        (("resolve", "charge:1", "--not-fired", "--result", "1"), "no result"),
     ):
         refused = run(*arguments)
         assert refused.exit_code != 0

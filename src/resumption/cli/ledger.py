@@ -98,6 +98,8 @@ def show_effect(key: str, url: str, as_json: bool) -> None:
 @_by_option
 def resolve_effect(key: str, url: str, fired: bool, result: str | None, note: str, actor: str | None) -> None:
     """Say whether an effect in doubt fired. One that did not fire may fire again."""
+    if result is not None and not fired:
+        raise click.UsageError("What did not fire has no result.")
     with _opened(url) as opened:
         try:
             one = operators.resolve(opened, key, fired=fired, result=result, actor=actor or _actor(), note=note)
