@@ -116,6 +116,7 @@ def test_whatever_point_the_owner_dies_at_the_effect_fired_at_most_once_and_is_s
     assert outcomes == {"fired", "in doubt", "served"}
 
 
+@sqlite_now_postgres_in_the_soak
 def test_a_verify_that_asks_the_world_makes_every_death_exactly_one_fire(
     url: str, world: World, tmp_path: Path
 ) -> None:
@@ -166,6 +167,7 @@ def test_a_recovery_that_is_killed_at_every_point_too_still_ends_in_one_fire(
             assert len(world.fired) == 1, f"first killed {name}, recovery killed {second[index]}"
 
 
+@sqlite_now_postgres_in_the_soak
 def test_a_process_that_is_killed_while_it_makes_the_tables_leaves_all_of_them_or_none(
     url: str, world: World, tmp_path: Path
 ) -> None:
