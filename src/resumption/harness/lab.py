@@ -142,6 +142,7 @@ class Trial:
         self._processes: list[Process] = []
         self._operations = 0
         self._deliveries = 0
+        self._forks = 0
         self._bench = Bench(
             adapter=lab.spec.adapter,
             backend=lab.backend.name,
@@ -151,6 +152,7 @@ class Trial:
             form=lab.form_for,
             number_operation=self._number_operation,
             name_delivery=self._name_delivery,
+            number_fork=self._number_fork,
             note_exit=self._note_exit,
         )
 
@@ -243,6 +245,10 @@ class Trial:
     def _name_delivery(self) -> str:
         self._deliveries += 1
         return f"d{self._deliveries}"
+
+    def _number_fork(self) -> int:
+        self._forks += 1
+        return self._forks
 
     def _note_exit(self, process: int, status: int) -> None:
         self._appender.append(Exit(process=0, who=process, code=max(status, 0), signal=max(-status, 0)))
