@@ -222,13 +222,15 @@ def test_another_kernel_is_proof_only_beside_the_database(tmp_path: Path, monkey
     assert OwnerLock(path, beside_store=False).standing(held) == UNPROVEN
 
 
-def test_a_copied_database_proves_nothing(tmp_path: Path) -> None:
+def test_a_copied_database_proves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     original = tmp_path / "owners"
     owner = a_dead_owner(original, tmp_path)
     copy = tmp_path / "copy"
     copy.write_bytes(original.read_bytes())
     assert OwnerLock(copy, beside_store=True).standing(owner) == UNPROVEN
     assert OwnerLock(tmp_path / "missing", beside_store=True).standing(owner) == UNPROVEN
+    monkeypatch.setattr(liveness, "boot_identity", lambda: "on another machine")
+    assert OwnerLock(copy, beside_store=True).standing(owner) == UNPROVEN
 
 
 def test_a_shared_file_system_proves_nothing(
