@@ -300,7 +300,7 @@ def test_an_interrupt_at_any_statement_neither_doubles_nor_blocks_the_effect(
             made()
         except InDoubt:
             assert key in [seen.record.key for seen in operators.listing(ledger)]
-        assert world.fired.count(str(number)) <= 1
+        assert world.fired.count(str(number)) == 1  # what was interrupted before the call is known not to have fired
         ledger.close()
 
     def interrupt() -> None:

@@ -156,6 +156,21 @@ def test_a_zombie_whose_effect_an_operator_settled_is_told_and_changes_nothing(
     assert world.fired == ["owner"]
 
 
+def test_a_session_that_the_server_still_holds_for_us_blocks_no_effect(postgres_url: str, world: World) -> None:
+    """Half-open after a network failure: the server frees its lock hours later. Ours is taken as soon as it does."""
+    ledger = Ledger(postgres_url, store_timeout=5.0)
+    token = ledger.store.token()
+    charge = effect(ledger, key=lambda number: f"charge:{number}")(lambda number: world.fire(str(number)))
+    with psycopg.connect(postgres_url, autocommit=True) as half_open:
+        half_open.execute("SELECT pg_advisory_lock(%s)", (token,))
+        charge(1)
+    with psycopg.connect(postgres_url, autocommit=True) as other:
+        until(lambda: other.execute("SELECT pg_try_advisory_xact_lock_shared(%s)", (token,)).fetchone() == (True,))
+        charge(2)
+        assert other.execute("SELECT pg_try_advisory_xact_lock_shared(%s)", (token,)).fetchone() == (False,)
+    assert world.fired == ["1", "2"]
+
+
 def test_a_dead_owner_on_this_host_is_proven_dead_on_both_stores(url: str, hold: Hold, world: World) -> None:
     hold(url).kill()
     rival = effect(Ledger(url), key="charge", on_doubt=lambda: Fired("found"))(lambda: world.fire("rival"))
@@ -222,13 +237,15 @@ def test_another_kernel_is_proof_only_beside_the_database(tmp_path: Path, monkey
     assert OwnerLock(path, beside_store=False).standing(held) == UNPROVEN
 
 
-def test_a_copied_database_proves_nothing(tmp_path: Path) -> None:
+def test_a_copied_database_proves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     original = tmp_path / "owners"
     owner = a_dead_owner(original, tmp_path)
     copy = tmp_path / "copy"
     copy.write_bytes(original.read_bytes())
     assert OwnerLock(copy, beside_store=True).standing(owner) == UNPROVEN
     assert OwnerLock(tmp_path / "missing", beside_store=True).standing(owner) == UNPROVEN
+    monkeypatch.setattr(liveness, "boot_identity", lambda: "on another machine")
+    assert OwnerLock(copy, beside_store=True).standing(owner) == UNPROVEN
 
 
 def test_a_shared_file_system_proves_nothing(
