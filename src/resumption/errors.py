@@ -20,13 +20,16 @@ __all__ = [
     "LedgerError",
     "LedgerUnavailable",
     "NotResolvable",
+    "OutputUnwritable",
     "PostgresMissing",
     "ReceiptUnreadable",
     "ResultAbsent",
     "ResumptionError",
     "SchemaMismatch",
+    "StatementsUnreadable",
     "Superseded",
     "TargetUnreadable",
+    "ToolMissing",
     "UnknownName",
     "UnknownRecord",
     "Unrecorded",
@@ -61,6 +64,18 @@ class ReceiptUnreadable(ResumptionError):
     code = "RSM-102"
 
 
+class StatementsUnreadable(ResumptionError):
+    """A plane's file of citable statements is not one. The message names the plane's package and the entry."""
+
+    code = "RSM-103"
+
+
+class OutputUnwritable(ResumptionError):
+    """A file that a command was asked to write can't be written. The message names the file."""
+
+    code = "RSM-104"
+
+
 class UnknownName(ResumptionError):
     """A plane, probe, property, form or error code that nobody has registered."""
 
@@ -89,6 +104,24 @@ class WorkerLost(ResumptionError):
     """A worker process ended, or stopped answering, where the protocol didn't ask it to."""
 
     code = "RSM-302"
+
+
+class PostgresMissing(ResumptionError):
+    """The PostgreSQL server programs are not installed, or a throwaway server did not start."""
+
+    code = "RSM-303"
+
+
+class EnvironmentUnavailable(ResumptionError):
+    """An isolated environment can't be resolved or made: no uv, network or such version, or other files than locked."""
+
+    code = "RSM-304"
+
+
+class ToolMissing(ResumptionError):
+    """What was asked for needs a tool or an extra that isn't installed. The message says how to get it."""
+
+    code = "RSM-305"
 
 
 class LedgerError(ResumptionError):
@@ -187,15 +220,3 @@ class NotResolvable(LedgerError):
     """The record has no open question, or its effect is still running."""
 
     code = "RSM-412"
-
-
-class PostgresMissing(ResumptionError):
-    """The PostgreSQL server programs are not installed, or a throwaway server did not start."""
-
-    code = "RSM-303"
-
-
-class EnvironmentUnavailable(ResumptionError):
-    """An isolated environment can't be resolved or made: no uv, network or such version, or other files than locked."""
-
-    code = "RSM-304"

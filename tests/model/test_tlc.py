@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from resumption.errors import ToolMissing
 from resumption.model.catalogue import Run, consume_cells, matrix_cells, named_runs, parked_cells, separation_cells
 from resumption.model.checking import check, needs_numpy
 from resumption.model.published import FIGURES
-from resumption.model.results import ToolMissing, deviations, disagreements
+from resumption.model.results import deviations, disagreements
 from resumption.model.tlc import (
     configuration_files,
     find_jar,

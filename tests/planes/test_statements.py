@@ -13,8 +13,9 @@ from packaging.specifiers import SpecifierSet
 
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Facet
+from resumption.errors import StatementsUnreadable
 from resumption.planes.langgraph.spec import GRAPH, SPECS
-from resumption.planes.statements import Bears, Citation, StatementsUnreadable, bearing, cited_by, load, parse
+from resumption.planes.statements import Bears, Citation, bearing, cited_by, load, parse
 
 ENTRY = """
 [[statement]]

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from resumption.report.output import OutputUnwritable, check_writable, writing
+from resumption.errors import OutputUnwritable
+from resumption.report.output import check_writable, writing
 
 
 def test_a_file_that_can_be_written_is_left_as_it_was(tmp_path: Path) -> None:

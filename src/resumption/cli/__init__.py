@@ -16,9 +16,14 @@ from resumption.cli.explain import explain
 from resumption.cli.planes import planes
 from resumption.cli.probes import probes
 from resumption.cli.sweep import sweep
-from resumption.errors import EnvironmentBroken, EnvironmentUnavailable, ResumptionError, WorkerLost
+from resumption.errors import (
+    EnvironmentBroken,
+    EnvironmentUnavailable,
+    ResumptionError,
+    StatementsUnreadable,
+    WorkerLost,
+)
 from resumption.harness.policy import ExitCode
-from resumption.planes.statements import StatementsUnreadable
 
 __all__ = ["main"]
 

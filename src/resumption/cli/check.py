@@ -32,6 +32,7 @@ _FILE = click.Path(path_type=Path)
 @click.argument("names", metavar="[PLANE[@VERSION]]...", nargs=-1)
 @click.option("--probe", "prefixes", metavar="ADDRESS", multiple=True, help="Only probes whose address begins so.")
 @click.option("--all", "everything", is_flag=True, help="All paths and backends, the slow ones too.")
+@click.option("--thorough", is_flag=True, help="Leave nothing out of the sweeps that are sampled otherwise.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Jobs at once.  [default: two for each core]")
 @click.option("--python", metavar="PYTHON", default=sys.executable, help="The Python of a VERSION's environment.")
 @click.option("--json", "receipt_file", metavar="FILE", type=_FILE, help="Write the receipt, histories included.")
@@ -55,6 +56,7 @@ def check(
     names: tuple[str, ...],
     prefixes: tuple[str, ...],
     everything: bool,
+    thorough: bool,
     jobs: int | None,
     python: str,
     receipt_file: Path | None,
@@ -102,6 +104,7 @@ def check(
             say=partial(click.echo, err=True),
             listen=listen,
             keep=keep,
+            thorough=thorough,
         )
     receipt = _with_acceptances(receipt, acceptances)
     if receipt_file:

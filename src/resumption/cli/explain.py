@@ -15,17 +15,11 @@ from resumption.contract.properties import STATEMENTS, Property
 from resumption.contract.verdicts import Label
 from resumption.errors import ResumptionError, UnknownName
 from resumption.harness.probes import PROBES
-from resumption.model.results import ToolMissing
-from resumption.planes.statements import StatementsUnreadable
 from resumption.report.marks import MARKS
-from resumption.report.output import OutputUnwritable
 from resumption.report.terminal import report_console
 from resumption.report.text import hang, mark
 
 __all__ = ["error_classes", "explain"]
-
-_ELSEWHERE = (OutputUnwritable, StatementsUnreadable, ToolMissing)
-"""Errors that stand beside what raises them, not in `resumption.errors`."""
 
 
 @click.command()
@@ -55,9 +49,8 @@ def explain(code: str) -> None:
 
 def error_classes() -> tuple[type[ResumptionError], ...]:
     """Every error class of this package, by code."""
-    here = [error for error in vars(resumption.errors).values() if inspect.isclass(error)]
-    found = {error for error in (*here, *_ELSEWHERE) if issubclass(error, ResumptionError)}
-    return tuple(sorted(found, key=lambda error: error.code))
+    found = [error for error in vars(resumption.errors).values() if inspect.isclass(error)]
+    return tuple(sorted((e for e in found if issubclass(e, ResumptionError)), key=lambda error: error.code))
 
 
 def _explain_property(console: Console, property_: Property) -> None:

@@ -17,12 +17,12 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from resumption.errors import UnknownName
+from resumption.errors import ToolMissing, UnknownName
 from resumption.model import checking, independence, proofs
 from resumption.model.catalogue import Run, named_runs
 from resumption.model.matrix import Matrix, MatrixKind, Row, matrix
 from resumption.model.published import FIGURES, Figure
-from resumption.model.results import Result, ToolMissing, deviations, disagreements
+from resumption.model.results import Result, deviations, disagreements
 from resumption.model.story import tell
 
 __all__ = ["model"]

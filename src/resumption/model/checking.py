@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from time import perf_counter
 
+from resumption.errors import ToolMissing
 from resumption.model.catalogue import Run
-from resumption.model.results import Engine, Result, ToolMissing
+from resumption.model.results import Engine, Result
 from resumption.model.search import LIVENESS, eventually_completes, search
 
 __all__ = ["check", "needs_numpy"]

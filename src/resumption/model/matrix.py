@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 
+from resumption.errors import ToolMissing
 from resumption.model.catalogue import (
     R8_BOUNDS,
     Run,
@@ -24,7 +25,6 @@ from resumption.model.published import (
     SPACES,
     SPACES_AT_R8,
 )
-from resumption.model.results import ToolMissing
 from resumption.model.search import LIVENESS, eventually_completes, survey
 from resumption.model.semantics import Fault
 from resumption.model.variants import Parking

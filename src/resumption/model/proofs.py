@@ -8,8 +8,8 @@ from importlib.util import find_spec
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from resumption.errors import ToolMissing
 from resumption.model.published import FOOTPRINTS
-from resumption.model.results import ToolMissing
 from resumption.model.semantics import Fault
 
 if TYPE_CHECKING:

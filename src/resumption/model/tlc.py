@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 
+from resumption.errors import ToolMissing
 from resumption.model.catalogue import (
     Run,
     consume_cells,
@@ -23,7 +24,7 @@ from resumption.model.catalogue import (
     parked_cells,
     separation_cells,
 )
-from resumption.model.results import Engine, Result, ToolMissing
+from resumption.model.results import Engine, Result
 from resumption.model.search import LIVENESS
 from resumption.model.variants import Parking
 

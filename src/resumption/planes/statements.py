@@ -13,24 +13,18 @@ from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from importlib import resources
-from typing import Any, ClassVar
+from typing import Any
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Facet
-from resumption.errors import ResumptionError
+from resumption.errors import StatementsUnreadable
 from resumption.planes.interface import Form, PlaneSpec
 
-__all__ = ["Bears", "Citation", "StatementsUnreadable", "bearing", "cited_by", "load", "parse"]
+__all__ = ["Bears", "Citation", "bearing", "cited_by", "load", "parse"]
 
 _FILE = "statements.toml"
-
-
-class StatementsUnreadable(ResumptionError):
-    """A plane's file of citable statements is not one. The message names the plane's package and the entry."""
-
-    code: ClassVar[str] = "RSM-103"
 
 
 class Bears(StrEnum):
