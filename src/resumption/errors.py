@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 __all__ = [
+    "BackendMissing",
     "ComparisonImpossible",
     "EffectRunning",
     "EnvironmentBroken",
@@ -199,3 +200,9 @@ class EnvironmentUnavailable(ResumptionError):
     """An isolated environment can't be resolved or made: no uv, network or such version, or other files than locked."""
 
     code = "RSM-304"
+
+
+class BackendMissing(ResumptionError):
+    """A storage backend needs a distribution that isn't installed beside the framework."""
+
+    code = "RSM-306"

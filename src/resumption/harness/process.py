@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from resumption.errors import WorkerLost
+from resumption.harness.stores import Place
 from resumption.harness.zygote import Launcher
 from resumption.history.events import Intent, Json, Pending
 from resumption.history.ndjson import encode_workload
@@ -48,12 +49,12 @@ class Bench:
 class Process:
     """One worker process. Only the thread that runs its trial may use it."""
 
-    def __init__(self, bench: Bench, number: int, store: Path, log: Path, fault: Fault | None = None) -> None:
+    def __init__(self, bench: Bench, number: int, store: Place, log: Path, fault: Fault | None = None) -> None:
         self.number = number
         self.fault = fault
         self.branch = MAIN
+        self.store = store
         self._bench = bench
-        self._store = store
         self._log = log
         self._forks = 0
         self._alive = True
@@ -142,7 +143,8 @@ class Process:
             "process": self.number,
             "adapter": self._bench.adapter,
             "backend": self._bench.backend,
-            "store": str(self._store),
+            "store": str(self.store.folder),
+            "database": self.store.connection(self.number),
             "history": str(self._bench.history),
             "oracle": self._bench.oracle,
             "workload": encode_workload(workload),

@@ -70,7 +70,7 @@ class _Worker:
         self._run = self._open(message)
 
     def _open(self, message: dict[str, Any]) -> Run:
-        store = Store(message["backend"], Path(message["store"]))
+        store = Store(message["backend"], Path(message["store"]), database=message["database"])
         open_run: OpenRun = importlib.import_module(message["adapter"]).open_run
         return open_run(decode_workload(message["workload"]), store, self._instruments)
 
