@@ -15,6 +15,7 @@ __all__ = [
     "EnvironmentBroken",
     "EnvironmentUnavailable",
     "HistoryUnreadable",
+    "HostsUnavailable",
     "InDoubt",
     "KeyReused",
     "KeyUnusable",
@@ -206,3 +207,9 @@ class BackendMissing(ResumptionError):
     """A storage backend needs a distribution that isn't installed beside the framework."""
 
     code = "RSM-306"
+
+
+class HostsUnavailable(ResumptionError):
+    """Hosts for a race, which are network namespaces, can't be made on this machine."""
+
+    code = "RSM-307"

@@ -6,15 +6,13 @@ the oracle is read, before the trial's history can be looked at.
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from resumption.errors import WorkerLost
-from resumption.harness.process import Bench, Died, Process
+from resumption.harness.effects import EffectService
+from resumption.harness.process import Bench, Died, Process, Seat
 from resumption.harness.stores import Folders, Place, Stores
 from resumption.harness.zygote import Launcher
 from resumption.history.events import Crash, Drift, Durable, Exit, Oracle, Persist, Phase
@@ -163,7 +161,7 @@ class Trial:
         self._appender.append(lab.header(workload))
         self._record = folder / "oracle.db"
         oracle.create(self._record)
-        self._service: subprocess.Popen[bytes] | None = None
+        self._service = EffectService(folder, self._record) if effect_service else None
         self._processes: list[Process] = []
         self._operations = 0
         self._deliveries = 0
@@ -171,7 +169,7 @@ class Trial:
             adapter=lab.spec.adapter,
             backend=lab.backend.name,
             history=self._history,
-            oracle=self._serve_effects() if effect_service else str(self._record),
+            oracle=self._service.location if self._service else str(self._record),
             launcher=launcher,
             form=lab.form_for,
             number_operation=self._number_operation,
@@ -180,12 +178,17 @@ class Trial:
         )
 
     def process(
-        self, fault: Fault | None = None, *, store: Place | None = None, workload: Workload | None = None
+        self,
+        fault: Fault | None = None,
+        *,
+        store: Place | None = None,
+        workload: Workload | None = None,
+        seat: Seat | None = None,
     ) -> Process:
         """Start a process and open the run in it, which executes nothing. `workload` exchanges the program."""
         number = len(self._processes) + 1
         log = self._folder / f"process-{number}.log"
-        process = Process(self._bench, number, store or self._store, log, fault)
+        process = Process(self._bench, number, store or self._store, log, fault, seat)
         self._processes.append(process)
         process.open(self._program(workload))
         return process
@@ -229,11 +232,23 @@ class Trial:
             racer.release()
         return [racer.outcome() for racer in racers]
 
+    def times(self) -> dict[str, int]:
+        """When racers set out, by the number of their operation, and when effects were committed, by their call.
+
+        In nanoseconds of the effect service's clock; nothing without that service.
+        """
+        return self._service.times() if self._service else {}
+
+    def so_far(self) -> History:
+        """The history up to now, while processes are at work."""
+        return read_history(self._history)
+
     def finish(self) -> Observation:
         """End all processes, read the oracle, and return the history."""
         for process in self._processes:
             process.close()
-        self._stop_service()
+        if self._service:
+            self._service.stop()
         self._appender.append(Oracle(process=0, fired=oracle.fired(self._record)))
         history = read_history(self._history)
         failed = [(process.number, process.fault) for process in self._processes if process.fault is not None]
@@ -245,7 +260,8 @@ class Trial:
         """Kill what still runs. Harmless after `finish`."""
         for process in self._processes:
             process.kill()
-        self._stop_service()
+        if self._service:
+            self._service.stop()
         self._appender.close()
         while self._removed:
             self._stores.remove(self._removed.pop())
@@ -269,23 +285,6 @@ class Trial:
         if status < 0:
             self._stores.settle(self._processes[process - 1].store, process)
         self._appender.append(Exit(process=0, who=process, code=max(status, 0), signal=max(-status, 0)))
-
-    def _serve_effects(self) -> str:
-        socket = self._folder / "effects.sock"
-        self._service = subprocess.Popen(
-            [sys.executable, "-m", "resumption.worker.effect_service", str(socket), str(self._record)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-        )
-        if self._service.stdout is None or self._service.stdout.readline() != b"ready\n":
-            raise WorkerLost("The effect service didn't start.", advice="Run again; if it stays so, report it.")
-        return f"unix:{socket}"
-
-    def _stop_service(self) -> None:
-        if self._service is not None:
-            self._service.communicate()
-            self._service = None
 
 
 def _problem(history: History, number: int, fault: Fault) -> str:
