@@ -40,6 +40,12 @@ class Databases:
         with _connecting():
             self._connection = psycopg.connect(server, autocommit=True)
 
+    @property
+    def address(self) -> tuple[str, int]:
+        """The host and port of the server."""
+        info = self._connection.info
+        return info.host, info.port
+
     def create(self, template: str = "") -> str:
         """Make a database: an empty one, or a copy of `template`, which nobody may be using."""
         with self._lock:

@@ -95,6 +95,8 @@ class DatabaseStores:
     def __init__(self, databases: Databases, key: str) -> None:
         self._databases = databases
         self._key = key
+        self.address = databases.address
+        """The host and port of the server."""
 
     def make(self, folder: Path, prepare: Prepare) -> Place:
         """Make a database, with the tables that the framework made in the first one."""
