@@ -96,11 +96,13 @@ def test_answer_that_died_or_led_to_the_next_question_has_not_failed_yet() -> No
     assert cell(q, LV).measured is Measured.UNEXERCISED
 
 
-@pytest.mark.parametrize(("phase", "measured"), [(Phase.BEGIN, Measured.UNEXERCISED), (Phase.END, Measured.BREACHES)])
-def test_run_that_died_before_it_began_can_be_refused(phase: Phase, measured: Measured) -> None:
+@pytest.mark.parametrize(("began", "measured"), [(False, Measured.UNEXERCISED), (True, Measured.BREACHES)])
+def test_a_run_that_died_before_its_first_task_can_be_refused(began: bool, measured: Measured) -> None:
     p = Protocol()
     p.start()
-    p.stores(phase=phase)
+    p.stores(phase=Phase.END)
+    if began:
+        p.begins("a", sees=[])
     p.dies()
     p.recover()
     p.raises("EmptyInputError")

@@ -1,18 +1,20 @@
-"""The user obligations: reload equals live, read inertness, loud addressing, no lost work."""
+"""The user obligations: reload equals live, read inertness, loud addressing, no lost work, topology drift."""
 
 from dataclasses import replace
 
 import pytest
-from histories import PLAIN, Protocol, cell, story
+from histories import GATED, PLAIN, Protocol, cell, story
 
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Measured
-from resumption.history.events import Intent, Pending, Phase, TaskStart
+from resumption.history.events import Drift, Durable, Intent, Json, Pending, Phase, TaskStart
+from resumption.history.workload import Task, Workload
 
 RL = Property.RELOAD_EQUALS_LIVE
 RI = Property.READ_INERTNESS
 LA = Property.LOUD_ADDRESSING
 LW = Property.NO_LOST_WORK
+TD = Property.TOPOLOGY_DRIFT
 
 
 def test_state_read_back_as_it_was_returned_conforms() -> None:
@@ -228,3 +230,83 @@ def test_open_run_is_not_missing_anything() -> None:
     p.inspect()
     p.shows("a")
     assert cell(p, LW).measured is Measured.UNEXERCISED
+
+
+@pytest.mark.parametrize("nothing", [None, "", {}, []])
+def test_empty_answer_that_vanishes_breaches(nothing: Json) -> None:
+    p = Protocol()
+    p.to_the_gate()
+    p.deliver(nothing)
+    p.parks()
+    assert "the empty answer d2 was accepted without a signal" in story(cell(p, LA))
+
+
+def test_empty_answer_that_reaches_the_gate_or_is_refused_conforms() -> None:
+    served, refused = Protocol(), Protocol()
+    served.to_the_end(None)
+    refused.to_the_gate()
+    refused.deliver(None)
+    refused.raises()
+    assert cell(served, LA).measured is cell(refused, LA).measured is Measured.CONFORMS
+
+
+def look_between(p: Protocol, *digests: str) -> None:
+    for digest in digests:
+        p.events.append(Durable(process=0, of="store", sha256=digest))
+        p.inspect()
+        p.shows("a")
+
+
+def test_inspection_after_which_something_else_is_stored_breaches() -> None:
+    p = Protocol()
+    p.to_the_gate()
+    look_between(p, "1", "2")
+    assert "inspecting the state changed what is stored" in story(cell(p, RI))
+
+
+def test_what_is_stored_may_change_where_the_run_goes_on() -> None:
+    p = Protocol()
+    p.to_the_gate()
+    look_between(p, "1", "1")
+    p.deliver(True)
+    p.passes_the_gate(True)
+    look_between(p, "2", "2")
+    assert cell(p, RI).measured is Measured.CONFORMS
+
+
+def drifted(*tasks: Task) -> Protocol:
+    p = Protocol()
+    p.to_the_gate()
+    p.events.append(Drift(process=0, workload=Workload(tasks)))
+    p.deliver(True)
+    return p
+
+
+def test_resume_of_a_changed_program_that_is_refused_conforms() -> None:
+    p = drifted(*GATED.tasks, Task("added"))
+    p.raises()
+    assert cell(p, TD).measured is Measured.CONFORMS
+
+
+def test_changed_program_whose_every_task_ran_conforms() -> None:
+    p = drifted(*GATED.tasks)
+    p.passes_the_gate(True)
+    assert cell(p, TD).measured is Measured.CONFORMS
+
+
+def test_changed_program_that_ends_without_a_task_breaches() -> None:
+    p = drifted(Task("added"), *GATED.tasks)
+    p.passes_the_gate(True)
+    assert "which then read as finished and never ran `added`" in story(cell(p, TD))
+
+
+def test_changed_program_that_only_parks_shows_nothing() -> None:
+    p = drifted(*GATED.tasks)
+    p.parks()
+    assert cell(p, TD).measured is Measured.UNEXERCISED
+
+
+def test_no_other_property_is_judged_of_a_changed_program() -> None:
+    p = drifted(*GATED.tasks)
+    p.passes_the_gate(True)
+    assert cell(p, LW).measured is Measured.UNDETERMINED

@@ -3,7 +3,8 @@
 from histories import PLAIN, Protocol, cell, story
 
 from resumption.contract.properties import Property
-from resumption.contract.verdicts import Measured
+from resumption.contract.verdicts import Facet, Measured
+from resumption.history.events import Durable
 
 RD = Property.RECOVERY_DETERMINISM
 
@@ -94,3 +95,48 @@ def test_recoveries_of_the_main_line_are_not_compared() -> None:
     finish(p, "b0")
     finish(p, "copy1")
     assert cell(p, RD).measured is Measured.UNEXERCISED
+
+
+def test_copies_whose_bytes_differ_show_nothing() -> None:
+    p = crashed()
+    p.events += [Durable(process=0, of="copy1", sha256="1"), Durable(process=0, of="copy2", sha256="2")]
+    finish(p, "copy1")
+    finish(p, "copy2")
+    assert cell(p, RD).measured is Measured.UNDETERMINED
+
+
+def crash_in_order(p: Protocol, branch: str, *stored: str) -> None:
+    p.start(branch)
+    p.begins("a", sees=[])
+    for task in stored:
+        p.stores(task)
+    p.dies()
+
+
+def test_orders_whose_recoveries_agree_conform_in_a_facet_of_their_own() -> None:
+    p = Protocol(PLAIN)
+    crash_in_order(p, "order1", "a", "b")
+    crash_in_order(p, "order2", "b", "a")
+    first, second = finish(p, "order1"), finish(p, "order2")
+    assert cell(p, RD, Facet.ORDER).witnesses == (first, second)
+    assert cell(p, RD).measured is Measured.UNEXERCISED
+
+
+def test_orders_whose_recoveries_differ_breach_in_that_facet() -> None:
+    p = Protocol(PLAIN)
+    crash_in_order(p, "order1", "a", "b")
+    crash_in_order(p, "order2", "b", "a")
+    finish(p, "order1")
+    p.recover("order2")
+    p.returns("a", "b")
+    assert "logs that differ in the order of two unordered writes" in story(cell(p, RD, Facet.ORDER))
+    assert cell(p, RD).measured is Measured.UNEXERCISED
+
+
+def test_logs_that_hold_different_writes_show_nothing_of_order() -> None:
+    p = Protocol(PLAIN)
+    crash_in_order(p, "order1", "a", "b")
+    crash_in_order(p, "order2", "b")
+    finish(p, "order1")
+    finish(p, "order2")
+    assert cell(p, RD, Facet.ORDER).measured is Measured.UNEXERCISED

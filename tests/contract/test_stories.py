@@ -10,6 +10,8 @@ from resumption.history.events import (
     Consume,
     Crash,
     Deliver,
+    Drift,
+    Durable,
     EffectBegin,
     EffectEnd,
     Event,
@@ -29,6 +31,7 @@ from resumption.history.events import (
     TaskEnd,
     TaskStart,
 )
+from resumption.history.workload import Task, Workload
 
 SAID: list[tuple[Event, str]] = [
     (Start(process=1, branch="b0", value={}), "the run was started on branch b0, in process 1"),
@@ -64,6 +67,9 @@ SAID: list[tuple[Event, str]] = [
     (Crash(process=1, point="effect:charge:after"), "process 1 reached its kill point effect:charge:after"),
     (Exit(process=0, who=4, code=0, signal=9), "process 4 died of signal 9"),
     (Exit(process=0, who=4, code=1, signal=0), "process 4 ended"),
+    (Drift(process=0, workload=Workload((Task("a"), Task("b")))), "the program became `a`, `b`"),
+    (Durable(process=0, of="store", sha256="0123456789abcdef"),
+     "what was durable (store) had the SHA-256 0123456789ab…"),
     (Oracle(process=0, fired=("c1",)), "the effect record was read"),
 ]  # fmt: skip
 

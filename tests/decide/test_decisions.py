@@ -127,12 +127,17 @@ def test_an_interrupt_that_the_run_no_longer_waits_at_is_withdrawn() -> None:
     [(0, Binding.NOTHING_PENDING), (1, Binding.SOLE), (2, Binding.AMBIGUOUS), (7, Binding.AMBIGUOUS)],
 )
 def test_a_bare_delivery_is_bound_to_the_only_pending_interrupt(pending: int, expected: Binding) -> None:
-    assert binding(named=False, known=False, pending=pending) is expected
+    assert binding(named=False, known=False, pending=pending, at_breakpoint=False) is expected
+
+
+def test_at_a_breakpoint_a_bare_delivery_answers_ahead_unless_something_is_pending() -> None:
+    assert binding(named=False, known=False, pending=0, at_breakpoint=True) is Binding.BREAKPOINT
+    assert binding(named=False, known=False, pending=1, at_breakpoint=True) is Binding.SOLE
 
 
 def test_a_name_is_bound_if_the_thread_gave_it_out() -> None:
-    assert binding(named=True, known=True, pending=0) is Binding.NAMED
-    assert binding(named=True, known=False, pending=1) is Binding.UNKNOWN
+    assert binding(named=True, known=True, pending=0, at_breakpoint=True) is Binding.NAMED
+    assert binding(named=True, known=False, pending=1, at_breakpoint=True) is Binding.UNKNOWN
 
 
 def test_a_delivery_id_is_for_one_payload() -> None:

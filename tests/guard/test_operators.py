@@ -6,6 +6,7 @@ import json
 import signal
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
@@ -83,6 +84,7 @@ def test_only_open_questions_can_be_answered(url: str, run: Callable[..., Result
         (("resolve", "nobody", "--fired"), "no record"),
         (("show", "nobody"), "no record"),
         (("resolve", "charge:1", "--fired", "--result", "{"), "not JSON"),
+        (("resolve", "charge:1", "--not-fired", "--result", "1"), "no result"),
     ):
         refused = run(*arguments)
         assert refused.exit_code != 0
@@ -120,6 +122,13 @@ def test_a_store_that_cannot_be_opened_ends_the_command_with_its_error() -> None
     result = CliRunner().invoke(command, ["list", "--store", "mysql://nowhere"])
     assert result.exit_code == 1
     assert "RSM-406" in result.output
+
+
+def test_a_mistyped_address_is_an_error_and_creates_nothing(tmp_path: Path) -> None:
+    result = CliRunner().invoke(command, ["list", "--store", f"sqlite:///{tmp_path / 'typo.db'}"])
+    assert result.exit_code == 1
+    assert "no ledger" in result.output
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_records_are_listed_page_by_page(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -158,7 +158,7 @@ def test_the_unchanged_file_raises_no_suspicion(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("part", range(4))
 def test_no_mutant_of_the_semantics_survives(part: int, tmp_path: Path) -> None:
-    fates = {mutant.name: fate(mutant, tmp_path) for mutant in list(mutants())[part::4]}
+    fates = {mutant.name: fate(mutant, tmp_path) for mutant in mutants()[part::4]}
     crashed = [name for name, ended in fates.items() if ended is Fate.CRASHED]
     assert [name for name, ended in fates.items() if ended is Fate.SURVIVED] == []
     assert len(crashed) <= len(fates) // 10, crashed

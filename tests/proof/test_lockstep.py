@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from proof.lockstep import Discrepancy, walk
+
 from resumption.model.semantics import Bounds
 from resumption.planes.faulty import FAULTS
 

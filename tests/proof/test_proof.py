@@ -7,9 +7,6 @@ from pathlib import Path
 
 import pytest
 import z3
-
-import resumption.decide
-from proof import mutation
 from proof.certificates import CERTIFICATES, with_rule
 from proof.checking import check, demanded
 from proof.differential import disagreements
@@ -21,6 +18,9 @@ from proof.order import order_sensitive, reorderings
 from proof.spec import Case, Given, Spec
 from proof.specs import SPECS
 from proof.translate import translate
+
+import resumption.decide
+from proof import mutation
 
 FOLDER = Path(resumption.decide.__file__).parent
 FILES = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 import z3
-
-import resumption.decide
 from proof.checking import check
 from proof.spec import Case, Spec, obligations
+from proof.symbolic import IllTyped, OutsideSubset
 from proof.terms import BOOL, INT, STR, constant
-from proof.translate import IllTyped, OutsideSubset, translate, translate_file
+from proof.translate import translate, translate_file
+
+import resumption.decide
 
 COLOURS = "from enum import StrEnum\nclass Colour(StrEnum):\n    RED = 'red'\n    BLUE = 'blue'\n"
 
@@ -81,6 +82,17 @@ def test_what_is_ill_typed_raises(text: str) -> None:
     "source",
     [
         "import os\n",
+        "from enum import IntEnum as StrEnum\n",
+        "from os import path\n",
+        "__all__ = made()\n",
+        "A = 'a'\nA = 'b'\n",
+        "def f(*, p: bool) -> bool:\n    return p\ndef f(*, p: bool) -> bool:\n    return not p\n",
+        "def g(*, p: bool) -> bool:\n    return p\ndef f(*, g: bool) -> bool:\n    return g\n",
+        "def g(*, p: bool) -> bool:\n    return p\ndef f(*, p: bool) -> bool:\n    return g(p)\n",
+        "def g(*, p: bool) -> bool:\n    return p\ndef f(*, p: bool) -> bool:\n    return g(q=p)\n",
+        "def g(*, p: bool) -> bool:\n    return p\ndef f(*, p: bool) -> bool:\n    return g()\n",
+        "def g(p: bool) -> bool:\n    return p\ndef f(*, p: bool) -> bool:\n    return g(p, p)\n",
+        "def g(p: bool) -> bool:\n    return p\ndef f(*, p: bool) -> bool:\n    return g(p, p=p)\n",
         "LIMIT = 3\n",
         "@staticmethod\ndef f(*, p: bool) -> bool:\n    return p\n",
         "def f(*, p: bool = True) -> bool:\n    return p\n",

@@ -35,6 +35,7 @@ class _FailOn(StrEnum):
 @click.command(epilog="Exit codes: 0 clean, 1 as --fail-on says, 2 usage, 3 some can't be told.")
 @click.argument("before", metavar="A")
 @click.argument("after", metavar="B")
+@click.option("--all", "everything", is_flag=True, help="All paths and backends, the slow ones too.")
 @click.option("--probe", "prefixes", metavar="ADDRESS", multiple=True, help="Measure only probes that begin so.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Jobs at once.  [default: two for each core]")
 @click.option("--python", metavar="PYTHON", default=sys.executable, help="The Python of a VERSION's environment.")
@@ -53,6 +54,7 @@ def compare(
     ctx: click.Context,
     before: str,
     after: str,
+    everything: bool,
     prefixes: tuple[str, ...],
     jobs: int | None,
     python: str,
@@ -67,7 +69,7 @@ def compare(
     measured again: a change that isn't seen twice is told as unsettled.
     """
     probes = choose_probes(prefixes)
-    sides = _side(before), _side(after)
+    sides = _side(before, everything), _side(after, everything)
     for file in (json_file, markdown_file):
         if file:
             check_writable(file)
@@ -87,10 +89,10 @@ def compare(
     ctx.exit(_exit_code(found, _FailOn(fail_on)))
 
 
-def _side(text: str) -> Side:
+def _side(text: str, everything: bool) -> Side:
     if Path(text).suffix == ".json" or Path(text).is_file():
         return read_receipt(Path(text))
-    targets = choose_targets([text])
+    targets = choose_targets([text], everything=everything)
     if len(targets) > 1:
         raise click.UsageError(f"{text} names several versions: a side of a comparison is one.")
     return targets[0]

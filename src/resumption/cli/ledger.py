@@ -15,7 +15,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from resumption.errors import ResumptionError
+from resumption.errors import ResumptionError, UnknownRecord
 from resumption.guard import operators
 from resumption.guard.effects import Ledger
 
@@ -98,6 +98,8 @@ def show_effect(key: str, url: str, as_json: bool) -> None:
 @_by_option
 def resolve_effect(key: str, url: str, fired: bool, result: str | None, note: str, actor: str | None) -> None:
     """Say whether an effect in doubt fired. One that did not fire may fire again."""
+    if result is not None and not fired:
+        raise click.UsageError("What did not fire has no result.")
     with _opened(url) as opened:
         try:
             one = operators.resolve(opened, key, fired=fired, result=result, actor=actor or _actor(), note=note)
@@ -124,9 +126,14 @@ def prune_effects(url: str, before: datetime, actor: str | None) -> None:
 
 @contextmanager
 def _opened(url: str) -> Iterator[Ledger]:
-    """A ledger for one command; errors of this package end it with their message."""
+    """A ledger for one command; errors of this package end it with their message.
+
+    An address without a ledger is an error: a mistyped one must not read as "nothing in doubt".
+    """
     try:
         opened = Ledger(url)
+        if not opened.exists():
+            raise UnknownRecord("There is no ledger at this address.", advice="Check --store.")
         yield opened
         opened.close()
     except ResumptionError as error:

@@ -30,6 +30,7 @@ __all__ = ["sweep"]
 @click.argument("name", metavar="PLANE")
 @click.option("--versions", metavar="VERSION,…", required=True, help="The releases, in the order to tell them in.")
 @click.option("--json-dir", "folder", metavar="DIR", type=click.Path(path_type=Path), help="Write a receipt of each.")
+@click.option("--all", "everything", is_flag=True, help="All paths and backends, the slow ones too.")
 @click.option("--probe", "prefixes", metavar="ADDRESS", multiple=True, help="Only probes whose address begins so.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Jobs at once.  [default: two for each core]")
 @click.option("--python", metavar="PYTHON", default=sys.executable, help="The Python of the environments.")
@@ -39,6 +40,7 @@ def sweep(
     name: str,
     versions: str,
     folder: Path | None,
+    everything: bool,
     prefixes: tuple[str, ...],
     jobs: int | None,
     python: str,
@@ -48,8 +50,8 @@ def sweep(
     Every version has an environment of its own. A version that can't be measured is told, and the others go on.
     """
     probes = choose_probes(prefixes)
-    targets = choose_targets([f"{name}@{versions.replace(' ', '')}"])
-    files = {target: folder / f"{target.name}-{target.version}.json" for target in targets} if folder else {}
+    targets = choose_targets([f"{name}@{versions.replace(' ', '')}"], everything=everything)
+    files = {target: folder / _file_name(target) for target in targets} if folder else {}
     if folder:
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
@@ -70,6 +72,10 @@ def sweep(
                 write(receipts[target], files[target])
     _print(receipts, bench)
     ctx.exit(ExitCode.CLEAN if len(receipts) == len(targets) else ExitCode.INCONCLUSIVE)
+
+
+def _file_name(target: Target) -> str:
+    return "-".join(filter(None, (target.name, target.path, target.version))) + ".json"
 
 
 def _print(receipts: dict[Target, Receipt], bench: Bench) -> None:

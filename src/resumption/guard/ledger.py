@@ -66,6 +66,11 @@ class Ledger:
                 self._identity = found or self._store.transact(lambda: creating(sql))
             return self._identity
 
+    def exists(self) -> bool:
+        """Whether there is a ledger at this address. Creates nothing."""
+        sql = self._store.sql
+        return self._store.present() and self._store.look(lambda: identifying(sql)) is not None
+
     def transaction(self, connection: Any) -> Transaction:
         """Record the effects called in the `with` block in the caller's own transaction on `connection`.
 

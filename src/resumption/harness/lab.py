@@ -93,7 +93,7 @@ class Lab:
         """Run one protocol. Its history is among `observations` once the block has ended without an error."""
         self._trials += 1
         folder = self._folder / f"trial-{self._trials}"
-        place = self._stores.make(folder / "store", self._prepare)
+        place = self.make_store(folder / "store")
         trial = Trial(self, workload, folder, self._stores, place, self._launcher, effect_service=effect_service)
         try:
             yield trial
@@ -111,6 +111,10 @@ class Lab:
             process = trial.process()
             trial.complete(process, process.start())
         return self.observations[-1].history
+
+    def make_store(self, folder: Path) -> Place:
+        """Make an empty store, whose files go into `folder`."""
+        return self._stores.make(folder, self._prepare)
 
     def _prepare(self, place: Place) -> None:
         """Open a run in an empty store, and nothing else."""
@@ -165,6 +169,7 @@ class Trial:
         self._processes: list[Process] = []
         self._operations = 0
         self._deliveries = 0
+        self._forks = 0
         self._bench = Bench(
             adapter=lab.spec.adapter,
             backend=lab.backend.name,
@@ -174,6 +179,7 @@ class Trial:
             form=lab.form_for,
             number_operation=self._number_operation,
             name_delivery=self._name_delivery,
+            number_fork=self._number_fork,
             note_exit=self._note_exit,
         )
 
@@ -216,6 +222,12 @@ class Trial:
                 break
             outcome = process.answer(value, target=outcome.pending[0].name)
         return outcome
+
+    def new_store(self, name: str) -> Place:
+        """Make another, empty store beside the run's own, for a second run."""
+        place = self._lab.make_store(self._folder / name)
+        self._removed.append(place)
+        return place
 
     def copy_store(self, name: str) -> Place:
         """Copy the run's store, byte for byte, and record the copy's digest; no process may have the store open."""
@@ -280,6 +292,10 @@ class Trial:
     def _name_delivery(self) -> str:
         self._deliveries += 1
         return f"d{self._deliveries}"
+
+    def _number_fork(self) -> int:
+        self._forks += 1
+        return self._forks
 
     def _note_exit(self, process: int, status: int) -> None:
         if status < 0:

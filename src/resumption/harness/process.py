@@ -42,6 +42,7 @@ class Bench:
     """The resume form to use for an operation."""
     number_operation: Callable[[], int]
     name_delivery: Callable[[], str]
+    number_fork: Callable[[], int]
     note_exit: Callable[[int, int], None]
     """Told each process's number and status when it was reaped."""
 
@@ -76,7 +77,6 @@ class Process:
         self._bench = bench
         self._log = log
         self._seat = seat or Seat()
-        self._forks = 0
         self._threads = 0
         self._alive = True
         self._launched = bench.launcher.launch(log)
@@ -106,8 +106,7 @@ class Process:
 
     def fork(self, value: str, *, target: str, at: Address) -> Outcome | Died:
         """Deliver another decision, with fork intent, where the interrupt was pending. It opens a branch of its own."""
-        self._forks += 1
-        self.branch = f"{MAIN}.{self._forks}"
+        self.branch = f"{MAIN}.{self._bench.number_fork()}"
         message = self._delivery(value, target, Intent.FORK, at)
         message["form"] = self._bench.form(Operation.FORK)
         return self._operate(message)

@@ -52,7 +52,7 @@ JUDGES: Mapping[Property, Judge] = {
 
 
 def facets(property_: Property) -> tuple[Facet, ...]:
-    """The parts in which a property is measured: one judgement each."""
+    """The parts in which a property is always measured: one judgement each. A history may show others besides."""
     return (Facet.CELL, Facet.WINDOW) if property_ is Property.EFFECT_EXACTLY_ONCE else (Facet.CELL,)
 
 

@@ -24,6 +24,10 @@ class Store(Protocol):
 
     sql: Statements
 
+    def present(self) -> bool:
+        """Whether there is a database that could hold a ledger; if not, connecting would create one."""
+        ...
+
     def token(self) -> int:
         """The token of this process."""
         ...

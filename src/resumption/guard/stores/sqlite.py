@@ -39,6 +39,10 @@ class SQLiteStore:
         self._owner_lock = OwnerLock(path.with_name(path.name + "-owners"), beside_store=True)
         self._pool = Pool(self._connect, _CONNECTIONS)
 
+    def present(self) -> bool:
+        """Whether the file exists."""
+        return self.path.is_file()
+
     def token(self) -> int:
         """The token of this process."""
         return self._owner_lock.hold().token

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from resumption.contract.properties import Property
-from resumption.harness.kill_points import frozen_prefixes, kill_points, likely_pins, pinned_points, sample
+from resumption.harness.kill_points import frozen_prefixes, kill_points, likely_pins, pinned_points, reorderings, sample
 from resumption.harness.lab import Lab, Trial
 from resumption.harness.probes.probe import probe
 from resumption.harness.probes.workloads import SEQUENCE
@@ -150,4 +150,29 @@ def pinned(lab: Lab) -> None:
                 _crash_and_recover(trial, fault)
 
 
-PROBES = (every_point, exception, frozen_prefix, pinned, parked, identical_logs)
+@probe(
+    "crash/unordered-pair",
+    expectation="recoveries skip and execute the same tasks, whichever of two unordered writes was durable first",
+    source="arXiv 2608.03836, property RD; LangGraph #8039",
+    decides=(Property.RECOVERY_DETERMINISM,),
+    operation=Operation.RECOVER,
+    needs=(Capability.PROCESS_DEATH, Capability.RECOVERY, Capability.GATE),
+)
+def unordered_pair(lab: Lab) -> None:
+    """Take two neighbouring storage operations; in one run hold the second back until the first is durable, in another
+    the first until the second is; kill each run once both are durable, and recover it. Pairs that the plane orders are
+    passed by. Forms of recovery other than the primary one are left out where time is short."""
+    if lab.thorough or lab.form_is_primary:
+        for orders in reorderings(lab.trace(SEQUENCE)):
+            with lab.trial(SEQUENCE) as trial:
+                for branch, fault in zip(("order1", "order2"), orders, strict=True):
+                    store = trial.new_store(branch)
+                    first = trial.process(fault, store=store)
+                    first.branch = branch
+                    trial.complete(first, first.start())
+                    second = trial.process(store=store)
+                    second.branch = branch
+                    second.recover()
+
+
+PROBES = (every_point, exception, frozen_prefix, pinned, parked, identical_logs, unordered_pair)
