@@ -9,11 +9,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 __all__ = [
+    "BackendMissing",
     "ComparisonImpossible",
     "EffectRunning",
     "EnvironmentBroken",
     "EnvironmentUnavailable",
     "HistoryUnreadable",
+    "HostsUnavailable",
     "InDoubt",
     "KeyReused",
     "KeyUnusable",
@@ -122,6 +124,18 @@ class ToolMissing(ResumptionError):
     """What was asked for needs a tool or an extra that isn't installed. The message says how to get it."""
 
     code = "RSM-305"
+
+
+class BackendMissing(ResumptionError):
+    """A storage backend needs a distribution that isn't installed beside the framework."""
+
+    code = "RSM-306"
+
+
+class HostsUnavailable(ResumptionError):
+    """Hosts for a race, which are network namespaces, can't be made on this machine."""
+
+    code = "RSM-307"
 
 
 class LedgerError(ResumptionError):

@@ -35,6 +35,7 @@ _FILE = click.Path(path_type=Path)
 @click.option("--thorough", is_flag=True, help="Leave nothing out of the sweeps that are sampled otherwise.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Jobs at once.  [default: two for each core]")
 @click.option("--python", metavar="PYTHON", default=sys.executable, help="The Python of a VERSION's environment.")
+@click.option("--postgres", metavar="DSN", default="", help="The PostgreSQL server to use.  [default: a throwaway one]")
 @click.option("--json", "receipt_file", metavar="FILE", type=_FILE, help="Write the receipt, histories included.")
 @click.option("--stable", "stable_file", metavar="FILE", type=_FILE, help="Write what doesn't depend on time or host.")
 @click.option("--strict", is_flag=True, help="Label by the strict rule: any breach of a documented form violates.")
@@ -59,6 +60,7 @@ def check(
     thorough: bool,
     jobs: int | None,
     python: str,
+    postgres: str,
     receipt_file: Path | None,
     stable_file: Path | None,
     strict: bool,
@@ -105,6 +107,7 @@ def check(
             listen=listen,
             keep=keep,
             thorough=thorough,
+            postgres=postgres,
         )
     receipt = _with_acceptances(receipt, acceptances)
     if receipt_file:

@@ -26,6 +26,7 @@ def measure(
     listen: Callable[[Progress], None] = lambda _: None,
     keep: Path | None = None,
     thorough: bool = False,
+    postgres: str = "",
 ) -> Receipt:
     """Run `probes` on every target and return one receipt of all.
 
@@ -46,6 +47,7 @@ def measure(
                 listen=listen,
                 keep=keep / installation.name if keep and len(at_home) > 1 else keep,
                 thorough=thorough,
+                postgres=postgres,
             )
             for installation, together in at_home.items()
         ]
