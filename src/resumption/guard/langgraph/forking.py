@@ -102,7 +102,7 @@ def _refusal(call: Call, checkpoint: str, outcome: Branch) -> GuardError:
 
 
 def _deciding(call: Call, house: House, site: _Site, before: StateSnapshot, after: StateSnapshot) -> Work[None]:
-    """Record the branch's decision: for the task that asked, or if it isn't known before it runs, for who asks first."""
+    """Record the branch's decision: for the task that asked, or for who asks first if a node calls that task."""
     (answer,) = call.answers
     keeper, serde = house.keeper, house.keeper.serde
     head = after.config["configurable"]["checkpoint_id"]

@@ -11,7 +11,9 @@ from langgraph.pregel import Pregel
 from resumption.errors import UnsupportedSaver
 from resumption.guard.langgraph.calls import Fork
 from resumption.guard.langgraph.graph import GuardedGraph, Settings
+from resumption.guard.langgraph.loops import install
 from resumption.guard.langgraph.savers import guarded_saver
+from resumption.guard.langgraph.validity import validated
 
 __all__ = ["afork", "fork", "guard"]
 
@@ -44,6 +46,8 @@ def guard(graph: G, *, wait: float = 30.0, on_conflict: Literal["join", "raise"]
     copy = object.__new__(kind)
     copy.__dict__.update(graph.__dict__)
     copy.checkpointer = guarded_saver(graph.checkpointer)
+    copy.nodes = validated(graph)
+    install()
     return copy
 
 
