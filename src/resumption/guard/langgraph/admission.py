@@ -7,16 +7,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from langgraph.checkpoint.serde.types import INTERRUPT
-from langgraph.types import Command
 
 from resumption.decide.branch import Branch, branch
 from resumption.decide.claim import Claim as Verdict
 from resumption.decide.claim import Redelivery, claim, consumes, redelivery
-from resumption.errors import DeliveryMismatch, GuardError, RunBusy, SupersededCheckpoint, UnknownAddress
+from resumption.errors import (
+    AmbiguousAnswer,
+    DeliveryMismatch,
+    GuardError,
+    RunBusy,
+    SupersededCheckpoint,
+    UnknownAddress,
+)
 from resumption.guard.claims import protocol
 from resumption.guard.claims.records import Claim, Delivery
 from resumption.guard.langgraph import refusals
@@ -88,8 +94,7 @@ def _decide(
         yield from _must_be_head(call, house)
     if call.delivery:
         yield Write(tenure, lambda: _accepting(call, house))
-    payload = (yield from _recovery(call, house)) if call.intent is Intent.RECOVER else call.payload
-    return Run(tenure, payload, call)
+    return Run(tenure, call.payload, call)
 
 
 # Deliveries with an id ------------------------------------------------------------------------------------------------
@@ -131,7 +136,7 @@ def _retried(call: Call, house: House, tenure: Tenure, before: Delivery) -> Cour
             return Replay(None)
     elif sight.questions:
         return Replay(None)
-    return Run(tenure, _unslotted(sight, house), call)
+    return Run(tenure, None, call)
 
 
 def _accepting(call: Call, house: House) -> Work[None]:
@@ -167,25 +172,6 @@ def _superseded(call: Call, outcome: Branch) -> GuardError:
     )
 
 
-def _recovery(call: Call, house: House) -> Course[Any]:
-    """What a recovery runs on: nothing, except for decisions that no task's slot holds."""
-    if call.payload is not None:
-        return call.payload  # a command that updates or moves
-    sight = yield from house.look(call)
-    return _unslotted(sight, house)
-
-
-def _unslotted(sight: Sight, house: House) -> Any:
-    """The decisions, as a command, that were recorded for a task that nothing identifies."""
-    step = sight.superstep
-    again = {
-        one.interrupt: house.unpack(one.kind, one.value)
-        for one in sight.claims.values()
-        if one.key.startswith(UNPROVEN) and one.root == step.head and sight.question(one.key) is not None
-    }
-    return Command(resume=again) if again else None
-
-
 # Answers --------------------------------------------------------------------------------------------------------------
 
 
@@ -202,9 +188,11 @@ def _resume(
     if tenure is None or not any(consumes(verdict) for _, verdict in verdicts):
         return Replay(None)
     taken = [one for one, verdict in verdicts if verdict is Verdict.CONSUMED]
+    if len(sight.questions) > 1:
+        _must_be_addressable(taken)
     if taken or call.delivery:
         yield Write(tenure, lambda: _claiming(call, house, sight, taken))
-    return Run(tenure, _remainder(call, bound), call)
+    return Run(tenure, call.remainder, call)
 
 
 def _bind(call: Call, house: House, sight: Sight, *, busy: bool) -> Course[tuple[Bound, ...]]:
@@ -219,6 +207,16 @@ def _bind(call: Call, house: House, sight: Sight, *, busy: bool) -> Course[tuple
         known = yield Read(lambda: knowing(slots, call.thread, call.checkpoint))
         raise _superseded(call, branch(known=known, head=False, interrupted=False, fork=False))
     return bound
+
+
+def _must_be_addressable(taken: Sequence[Bound]) -> None:
+    """Refuse an answer that another of the tasks that ask could take."""
+    for one in taken:
+        if one.key.startswith(UNPROVEN):
+            raise AmbiguousAnswer(
+                f"Nothing tells which task raised interrupt {one.interrupt!r}, and others wait for answers too.",
+                advice="Answer the others first, or give the subgraph that asks a checkpointer.",
+            )
 
 
 def _claim(one: Bound, sight: Sight, house: House, *, leased: bool) -> Verdict:
@@ -255,30 +253,22 @@ def _claiming(call: Call, house: House, sight: Sight, taken: Sequence[Bound]) ->
 
 
 def _slotting(call: Call, house: House, sight: Sight, one: Bound) -> Work[None]:
-    """Put a decision where LangGraph finds it, and take its question from wherever it is shown."""
+    """Put a decision where LangGraph finds it, and take its question from wherever it is shown.
+
+    The task that asked has a slot for it. If it isn't known who asks, the thread has one for whoever does.
+    """
     keeper, step, serde = house.keeper, sight.superstep, house.keeper.serde
-    if one.key.startswith(ANYBODY):
+    question, owner = sight.question(one.key), sight.owners.get(one.interrupt)
+    if question is None or owner is None:
         at = ("", step.head, NULL_TASK)
         yield from putting(keeper.guard_slots, call.thread, at, RESUME, serde.dumps_typed(one.answer.value))
         return
-    question, owner = sight.question(one.key), sight.owners[one.interrupt]
-    if question is None or owner is None:
-        return  # nothing proves who asked: the answer is handed to LangGraph at each run, by the question's id
     place = (owner.namespace, owner.checkpoint, owner.task)
     answers = [*step.answers_of(*place, house.unpack), one.answer.value]
     yield from putting(keeper.guard_slots, call.thread, place, RESUME, serde.dumps_typed(answers))
     for at in question.shown_by:
         others = tuple(shown for shown in step.shown_at(at, house.unpack) if shown.id != one.interrupt)
         yield from putting(keeper.guard_slots, call.thread, at, INTERRUPT, serde.dumps_typed(others))
-
-
-def _remainder(call: Call, bound: Sequence[Bound]) -> Any:
-    """What LangGraph is run on: nothing but the answers that couldn't be put into a task's slot."""
-    loose = {one.interrupt: one.answer.value for one in bound if one.key.startswith(UNPROVEN)}
-    rest = call.remainder
-    if not loose:
-        return rest
-    return replace(rest, resume=loose) if isinstance(rest, Command) else Command(resume=loose)
 
 
 def _note(call: Call, house: House, branch_: str) -> Any:

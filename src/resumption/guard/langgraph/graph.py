@@ -60,7 +60,7 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
             yield from chunks(outcome, options, self.stream_channels_asis, self.stream_mode)
             return
         try:
-            yield from super().stream(admitted.payload, _carrying(call.config, admitted.tenure), **options)
+            yield from super().stream(admitted.payload, _carrying(admitted.call.config, admitted.tenure), **options)
             if call.delivery:
                 perform(_concluding(admitted, ground), ground)
         finally:
@@ -82,7 +82,7 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
                 yield chunk
             return
         try:
-            async for chunk in super().astream(admitted.payload, _carrying(call.config, admitted.tenure), **options):
+            async for chunk in super().astream(admitted.payload, _carrying(admitted.call.config, admitted.tenure), **options):
                 yield chunk
             if call.delivery:
                 await aperform(_concluding(admitted, ground), ground)

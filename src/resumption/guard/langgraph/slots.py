@@ -177,7 +177,11 @@ class Superstep:
         return [interrupt for row in slots for interrupt in _each(unpack(row.kind, row.blob))]
 
     def owner_of(self, question: Question, names: Names, unpack: Unpack) -> Owner | None:
-        """The task that asked, proven by the hash that the question's id is; None if nothing proves it."""
+        """The task that asked; None if nothing proves which.
+
+        The proof is the hash that the question's id is. Where a graph's nodes can't be known, because it is called by
+        code that LangGraph doesn't look into, it is the innermost graph that shows the question.
+        """
         for namespace, checkpoint, task in question.shown_by:
             answered = len(self.answers_of(namespace, checkpoint, task, unpack))
             for name in names(namespace):
@@ -185,7 +189,11 @@ class Superstep:
                 # Releases before 1.2.10 give all questions of a task the first one's id.
                 if question.identity in (_hash(place), _hash(f"{place}{_SEPARATOR}{answered}")):
                     return Owner(namespace, checkpoint, task, answered)
-        return None
+        inside = sorted((at for at in question.shown_by if at[0]), key=lambda at: at[0].count(_SEPARATOR))
+        depths = [at[0].count(_SEPARATOR) for at in inside]
+        if not inside or depths.count(depths[-1]) > 1:
+            return None
+        return Owner(*inside[-1], answered=len(self.answers_of(*inside[-1], unpack)))
 
 
 def reading(

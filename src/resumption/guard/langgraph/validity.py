@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Annotated, Any, NotRequired, Required, get_args, get_origin, get_type_hints
 
 from langchain_core.runnables import RunnableConfig
@@ -91,13 +91,17 @@ def _adapter(annotation: Any) -> TypeAdapter[Any] | None:
 def _check(node: str, rules: Mapping[str, _Rule]) -> RunnableCallable:
     def check(value: Any, config: RunnableConfig) -> Any:
         writes = getattr(config["configurable"]["__pregel_send"], "__self__", None)
-        written = {channel for channel, _ in writes} if writes is not None else set(rules)
-        channels = [channel for channel in rules if channel in written]
-        if channels:
-            state = config["configurable"]["__pregel_read"](channels, True)
-            for channel in channels:
-                if channel in state:
-                    _hold(node, channel, state[channel], rules[channel], writes)
+        written = {channel for channel, _ in writes} & rules.keys() if writes is not None else rules.keys()
+        for channel, reason in _breaches(config, written, rules):
+            if rules[channel].enforced:
+                _clear(writes)
+                raise InvalidCheckpoint(
+                    f"Node {node!r} leaves channel {channel!r} with a value that the schema excludes: {reason}.",
+                    advice="Nothing of it was stored. Correct the node, and recover with invoke(None).",
+                )
+            if not rules[channel].warned:
+                rules[channel].warned = True
+                logger.warning("node %s left %s with a value that its annotation excludes: %s", node, channel, reason)
         return value
 
     async def acheck(value: Any, config: RunnableConfig) -> Any:
@@ -106,24 +110,28 @@ def _check(node: str, rules: Mapping[str, _Rule]) -> RunnableCallable:
     return RunnableCallable(check, acheck, name="resumption_validity", trace=False, recurse=False)
 
 
-def _hold(node: str, channel: str, value: Any, rule: _Rule, writes: Any) -> None:
+def _breaches(config: RunnableConfig, channels: Set[str], rules: Mapping[str, _Rule]) -> Iterator[tuple[str, str]]:
+    """The channels that the task's writes leave in an invalid state, and what is wrong."""
+    read = config["configurable"]["__pregel_read"]
     try:
-        rule.adapter.validate_python(value)
-    except ValidationError as error:
-        reason = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:3])
-        if not rule.enforced:
-            if not rule.warned:
-                rule.warned = True
-                logger.warning(
-                    "node %s left channel %s with a value that its annotation excludes: %s", node, channel, reason
-                )
-            return
-        if writes is not None:
-            # LangGraph stores a failed task's writes beside its error, and would take the task for finished.
-            kept = [write for write in writes if write[0] in _CONTROL]
-            writes.clear()
-            writes.extend(kept)
-        raise InvalidCheckpoint(
-            f"Node {node!r} leaves channel {channel!r} with a value that the schema excludes: {reason}.",
-            advice="Nothing was stored. Correct the node, and recover with invoke(None).",
-        ) from error
+        state = read(list(channels), True) if channels else {}
+    except Exception as error:  # the program's reducer met a value that it wasn't made for
+        for channel in channels:
+            try:
+                read([channel], True)
+            except Exception:
+                yield channel, f"its reducer raised {type(error).__name__}: {error}"
+        return
+    for channel, value in state.items():
+        try:
+            rules[channel].adapter.validate_python(value)
+        except ValidationError as error:
+            yield channel, "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:3])
+
+
+def _clear(writes: Any) -> None:
+    """LangGraph stores a failed task's writes beside its error, and would take the task for finished."""
+    if writes is not None:
+        kept = [write for write in writes if write[0] in _CONTROL]
+        writes.clear()
+        writes.extend(kept)

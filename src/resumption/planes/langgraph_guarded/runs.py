@@ -18,6 +18,9 @@ __all__ = ["GuardedRun", "LedgeredEffects"]
 _START = "start"
 """The delivery id of a run's input."""
 
+_INPUT: dict[str, Json] = {"trail": []}
+"""The input of every workload, for a recovering process that gives it again."""
+
 
 class GuardedRun(ThreadRun):
     """A run of a guarded program. Whoever delivers names the delivery, as the guard's users do."""
@@ -57,7 +60,7 @@ class GuardedRun(ThreadRun):
         ways = super()._ways_to_recover()
         return {
             "no-input": ways["no-input"],
-            "input": lambda: self._invoke({}, self._named(_START)),
+            "input": lambda: self._invoke(_INPUT, self._named(_START)),
             "checkpoint": ways["checkpoint"],
         }
 
