@@ -186,7 +186,7 @@ def _resume(
     if any(verdict in (Verdict.WAITS, Verdict.JOINED) for _, verdict in verdicts):
         return _Wait(bound)
     if tenure is None or not any(consumes(verdict) for _, verdict in verdicts):
-        return Replay(None)
+        return (yield from _repeated(call, house, tenure, sight))
     taken = [one for one, verdict in verdicts if verdict is Verdict.CONSUMED]
     if len(sight.questions) > 1:
         _must_be_addressable(taken)
@@ -207,6 +207,14 @@ def _bind(call: Call, house: House, sight: Sight, *, busy: bool) -> Course[tuple
         known = yield Read(lambda: knowing(slots, call.thread, call.checkpoint))
         raise _superseded(call, branch(known=known, head=False, interrupted=False, fork=False))
     return bound
+
+
+def _repeated(call: Call, house: House, tenure: Tenure | None, sight: Sight) -> Course[Run | Replay]:
+    """The outcome of a decision that was consumed before. If its run was cut off since, this brings it about."""
+    if tenure is None or sight.questions or house.breaks:
+        return Replay(None)
+    snapshot = yield Inspect(call.config)
+    return Run(tenure, None, call) if snapshot.tasks else Replay(None)
 
 
 def _must_be_addressable(taken: Sequence[Bound]) -> None:

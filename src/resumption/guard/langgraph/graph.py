@@ -6,7 +6,7 @@ and the rest too. Reading the state decides nothing and takes nothing.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from langchain_core.runnables import RunnableConfig
@@ -49,7 +49,7 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
     def stream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Iterator[Any]:
         """As the graph's own, under the thread's lease. `delivery_id` names the delivery."""
         delivery = options.pop(DELIVERY_ID, None)
-        ground = self._ground(config)
+        ground = self._ground(config, options)
         if ground is None:
             yield from super().stream(input, config, **options)
             return
@@ -69,7 +69,7 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
     async def astream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> AsyncIterator[Any]:
         """As the graph's own, under the thread's lease. `delivery_id` names the delivery."""
         delivery = options.pop(DELIVERY_ID, None)
-        ground = self._ground(config)
+        ground = self._ground(config, options)
         if ground is None:
             async for chunk in super().astream(input, config, **options):
                 yield chunk
@@ -82,14 +82,16 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
                 yield chunk
             return
         try:
-            async for chunk in super().astream(admitted.payload, _carrying(admitted.call.config, admitted.tenure), **options):
+            async for chunk in super().astream(
+                admitted.payload, _carrying(admitted.call.config, admitted.tenure), **options
+            ):
                 yield chunk
             if call.delivery:
                 await aperform(_concluding(admitted, ground), ground)
         finally:
             admitted.tenure.end()
 
-    def _ground(self, config: RunnableConfig | None) -> _Ground | None:
+    def _ground(self, config: RunnableConfig | None, options: Mapping[str, Any]) -> _Ground | None:
         """What a call is admitted on; None for a call that is part of a run which was admitted before."""
         merged = ensure_config(self.config, config)
         configurable = merged["configurable"]
@@ -98,18 +100,20 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
             return None
         if "__pregel_task_id" in configurable:
             return None  # a subgraph of a graph that isn't guarded: LangGraph gives it that graph's saver
-        return _Ground(self, saver, merged)
+        before = options.get("interrupt_before") or self.interrupt_before_nodes
+        after = options.get("interrupt_after") or self.interrupt_after_nodes
+        return _Ground(self, saver, merged, breaks=bool(before or after))
 
 
 class _Ground:
     """What the steps of an admission are taken on."""
 
-    def __init__(self, graph: GuardedGraph, saver: GuardedSaver, config: RunnableConfig) -> None:
+    def __init__(self, graph: GuardedGraph, saver: GuardedSaver, config: RunnableConfig, *, breaks: bool) -> None:
         settings = graph.guard_settings
         self.graph = graph
         self.saver = saver
         self.config = config
-        self.house = House(saver, Topology(graph), settings.wait, settings.join)
+        self.house = House(saver, Topology(graph), settings.wait, settings.join, breaks)
 
     def read(self, make: Callable[[], Work[T]]) -> T:
         """Take a `Read`."""

@@ -37,6 +37,8 @@ class House:
     topology: Topology
     wait: float
     join: bool
+    breaks: bool
+    """Whether the run may rest at breakpoints: then having something left to run doesn't mean that it was cut off."""
 
     def unpack(self, kind: str, blob: bytes) -> Any:
         """Read a stored value."""
