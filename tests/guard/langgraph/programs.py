@@ -7,12 +7,13 @@ import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.func import entrypoint, task
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
+from typing_extensions import TypedDict
 
 from resumption.langgraph import guard
 

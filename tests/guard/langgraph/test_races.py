@@ -144,3 +144,23 @@ def test_threads_of_a_database_do_not_wait_for_each_other(bench):
     assert app.invoke(answer("yes"), other)["trail"][-1] == "notify"
     leave.set()
     winner.join()
+
+
+def test_an_update_waits_for_the_run(bench):
+    inside, leave = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        inside.set()
+        assert leave.wait(30)
+
+    app = bench.guarded(bench.builder(pay=bench.gate("pay", before=hold)), wait=0.0)
+    app.invoke(INPUT, THREAD)
+    winner = threading.Thread(target=lambda: app.invoke(answer("yes"), THREAD))
+    winner.start()
+    assert inside.wait(30)
+    with pytest.raises(RunBusy):
+        app.update_state(THREAD, {"trail": ["by hand"]})
+    leave.set()
+    winner.join()
+    app.update_state(THREAD, {"trail": ["by hand"]})
+    assert app.get_state(THREAD).values == {"trail": ["pay=yes", "by hand"]}

@@ -10,6 +10,7 @@ import json
 import os
 import platform
 import secrets
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from resumption.decide.lease import Lease, fence_after, holds, lease
@@ -32,6 +33,7 @@ __all__ = [
     "place",
     "present",
     "refusing",
+    "unclaiming",
 ]
 
 
@@ -115,6 +117,14 @@ def claiming(sql: Statements, claim: Claim) -> Work[bool]:
     """Record a claim; False if the interrupt has one already."""
     written = yield sql.claim, claim.values()
     return written.touched == 1
+
+
+def unclaiming(sql: Statements, thread: str, keys: Iterable[str], delivery: str) -> Work[None]:
+    """Take claims back, and the acceptance of the delivery that made them: the decision turned out to be unusable."""
+    for key in keys:
+        yield sql.unclaim, (thread, key)
+    if delivery:
+        yield sql.unaccept, (thread, delivery)
 
 
 def claims_of(sql: Statements, thread: str, interrupt: str) -> Work[list[Claim]]:

@@ -32,6 +32,7 @@ class Statements:
         f"INSERT INTO resumption_claims ({_CLAIMS}) VALUES ({_marks(CLAIM_COLUMNS)})"
         " ON CONFLICT (thread, key) DO NOTHING"
     )
+    unclaim: str = "DELETE FROM resumption_claims WHERE thread = ? AND key = ?"
     claims_of: str = f"SELECT {_CLAIMS} FROM resumption_claims WHERE thread = ? AND interrupt = ? ORDER BY id DESC"
     last_claim: str = f"SELECT {_CLAIMS} FROM resumption_claims WHERE thread = ? ORDER BY id DESC LIMIT 1"
     claims_at: str = f"SELECT {_CLAIMS} FROM resumption_claims WHERE thread = ? AND root = ? ORDER BY id"
@@ -41,6 +42,7 @@ class Statements:
         f"INSERT INTO resumption_deliveries ({_DELIVERIES}) VALUES ({_marks(DELIVERY_COLUMNS)})"
         " ON CONFLICT (thread, identity) DO NOTHING"
     )
+    unaccept: str = "DELETE FROM resumption_deliveries WHERE thread = ? AND identity = ?"
     conclude: str = "UPDATE resumption_deliveries SET kind = ?, outcome = ? WHERE thread = ? AND identity = ?"
     refuse: str = (
         "INSERT INTO resumption_refusals (thread, interrupt, branch, digest, delivery, at, place)"

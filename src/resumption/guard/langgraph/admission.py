@@ -37,7 +37,7 @@ from resumption.guard.langgraph.tenure import Tenure
 from resumption.guard.stores.protocol import Work
 from resumption.guard.stores.session import backoff
 
-__all__ = ["admit"]
+__all__ = ["admit", "held"]
 
 _LONGEST_PAUSE = 0.1
 
@@ -49,13 +49,33 @@ class _Wait:
     bound: tuple[Bound, ...] | None = None
 
 
+def held(thread: str, house: House) -> Course[Tenure]:
+    """Wait for a thread's lease. Raises `RunBusy`."""
+    give_up = time.monotonic() + house.wait
+    for pause in backoff(_LONGEST_PAUSE):
+        lock = house.keeper.guard_locks.attempt(thread)
+        if lock is not None:
+            return Tenure(thread, lock)
+        if time.monotonic() + pause > give_up:
+            raise _busy(thread, house)
+        yield Pause(pause)
+    raise AssertionError("unreachable")  # backoff() is endless
+
+
+def _busy(thread: str, house: House) -> RunBusy:
+    return RunBusy(
+        f"Another executor has had thread {thread!r} for {house.wait} seconds.",
+        advice="Nothing was recorded. Call again, or guard with a longer `wait`.",
+    )
+
+
 def admit(call: Call, house: House) -> Course[Run | Replay]:
     """Wait for a call's turn and decide it. Raises a `GuardError` if it is refused."""
     give_up = time.monotonic() + house.wait
     bound: tuple[Bound, ...] | None = None
     for pause in backoff(_LONGEST_PAUSE):
-        held = house.keeper.guard_locks.attempt(call.thread)
-        tenure = Tenure(call.thread, held) if held is not None else None
+        lock = house.keeper.guard_locks.attempt(call.thread)
+        tenure = Tenure(call.thread, lock) if lock is not None else None
         decided: Run | Replay | _Wait | None = None
         try:
             decided = yield from _decide(call, house, tenure, bound)
@@ -69,10 +89,7 @@ def admit(call: Call, house: House) -> Course[Run | Replay]:
             return decided
         bound = decided.bound
         if time.monotonic() + pause > give_up:
-            raise RunBusy(
-                f"Another executor has had thread {call.thread!r} for {house.wait} seconds.",
-                advice="Nothing was recorded. Call again, or guard with a longer `wait`.",
-            )
+            raise _busy(call.thread, house)
         yield Pause(pause)
     raise AssertionError("unreachable")  # backoff() is endless
 
@@ -130,11 +147,16 @@ def _retried(call: Call, house: House, tenure: Tenure, before: Delivery) -> Cour
     sight = yield from house.look(call)
     if sight.superstep.head == before.head and call.intent is Intent.START:
         return Run(tenure, call.payload, call)  # the input isn't durable: it was accepted, no more
-    if call.intent is Intent.RESUME:
-        mine = [one for one in sight.claims.values() if one.delivery == call.delivery]
-        if any(consumed(one, sight.superstep, house.unpack) for one in mine) and sight.questions:
-            return Replay(None)
-    elif sight.questions:
+    mine = [one for one in sight.claims.values() if one.delivery == call.delivery]
+    if any(not consumed(one, sight.superstep, house.unpack) for one in mine):
+        return Run(tenure, None, call)
+    return (yield from _finished(call, house, tenure))
+
+
+def _finished(call: Call, house: House, tenure: Tenure) -> Course[Run | Replay]:
+    """Go on with a run whose decision was consumed, if it was cut off since and doesn't rest anywhere."""
+    snapshot = yield Inspect(call.config)
+    if house.breaks or snapshot.interrupts or not snapshot.tasks:
         return Replay(None)
     return Run(tenure, None, call)
 
@@ -185,14 +207,16 @@ def _resume(
     refusals.raise_refused(call, verdicts, sight, join=house.join)
     if any(verdict in (Verdict.WAITS, Verdict.JOINED) for _, verdict in verdicts):
         return _Wait(bound)
-    if tenure is None or not any(consumes(verdict) for _, verdict in verdicts):
-        return (yield from _repeated(call, house, tenure, sight))
+    if tenure is None:
+        return Replay(None)
+    if not any(consumes(verdict) for _, verdict in verdicts):
+        return (yield from _finished(call, house, tenure))
     taken = [one for one, verdict in verdicts if verdict is Verdict.CONSUMED]
     if len(sight.questions) > 1:
         _must_be_addressable(taken)
     if taken or call.delivery:
         yield Write(tenure, lambda: _claiming(call, house, sight, taken))
-    return Run(tenure, call.remainder, call)
+    return Run(tenure, call.remainder, call, withdraw=lambda: _withdrawing(call, house, sight, taken))
 
 
 def _bind(call: Call, house: House, sight: Sight, *, busy: bool) -> Course[tuple[Bound, ...]]:
@@ -207,14 +231,6 @@ def _bind(call: Call, house: House, sight: Sight, *, busy: bool) -> Course[tuple
         known = yield Read(lambda: knowing(slots, call.thread, call.checkpoint))
         raise _superseded(call, branch(known=known, head=False, interrupted=False, fork=False))
     return bound
-
-
-def _repeated(call: Call, house: House, tenure: Tenure | None, sight: Sight) -> Course[Run | Replay]:
-    """The outcome of a decision that was consumed before. If its run was cut off since, this brings it about."""
-    if tenure is None or sight.questions or house.breaks:
-        return Replay(None)
-    snapshot = yield Inspect(call.config)
-    return Run(tenure, None, call) if snapshot.tasks else Replay(None)
 
 
 def _must_be_addressable(taken: Sequence[Bound]) -> None:
@@ -277,6 +293,24 @@ def _slotting(call: Call, house: House, sight: Sight, one: Bound) -> Work[None]:
     for at in question.shown_by:
         others = tuple(shown for shown in step.shown_at(at, house.unpack) if shown.id != one.interrupt)
         yield from putting(keeper.guard_slots, call.thread, at, INTERRUPT, serde.dumps_typed(others))
+
+
+def _withdrawing(call: Call, house: House, sight: Sight, taken: Sequence[Bound]) -> Work[None]:
+    """Undo `_claiming`: the interrupt refused the decision by its response schema, and waits for another."""
+    keeper, step, serde = house.keeper, sight.superstep, house.keeper.serde
+    yield from protocol.unclaiming(keeper.guard_sql, call.thread, [one.key for one in taken], call.delivery)
+    yield from dropping(keeper.guard_slots, call.thread, ("", step.head, NULL_TASK), RESUME)
+    for one in taken:
+        question, owner = sight.question(one.key), sight.owners.get(one.interrupt)
+        if question is None or owner is None:
+            continue
+        place = (owner.namespace, owner.checkpoint, owner.task)
+        yield from dropping(keeper.guard_slots, call.thread, place, RESUME)
+        if answers := step.answers_of(*place, house.unpack):
+            yield from putting(keeper.guard_slots, call.thread, place, RESUME, serde.dumps_typed(answers))
+        for at in question.shown_by:
+            shown = serde.dumps_typed(tuple(step.shown_at(at, house.unpack)))
+            yield from putting(keeper.guard_slots, call.thread, at, INTERRUPT, shown)
 
 
 def _note(call: Call, house: House, branch_: str) -> Any:

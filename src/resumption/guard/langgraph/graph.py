@@ -10,12 +10,13 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from langchain_core.runnables import RunnableConfig
+from langgraph import errors
 from langgraph._internal._config import ensure_config
 from langgraph.pregel import Pregel
 from langgraph.types import StateSnapshot
 
 from resumption.guard.claims import protocol
-from resumption.guard.langgraph.admission import admit
+from resumption.guard.langgraph.admission import admit, held
 from resumption.guard.langgraph.calls import DELIVERY_ID, Call, read_call
 from resumption.guard.langgraph.house import House, Replay, Run
 from resumption.guard.langgraph.outcome import Outcome, chunks, outcome_of
@@ -63,6 +64,10 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
             yield from super().stream(admitted.payload, _carrying(admitted.call.config, admitted.tenure), **options)
             if call.delivery:
                 perform(_concluding(admitted, ground), ground)
+        except Exception as error:
+            if _refused_by_interrupt(error):
+                perform(_withdrawn(admitted), ground)
+            raise
         finally:
             admitted.tenure.end()
 
@@ -88,8 +93,36 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
                 yield chunk
             if call.delivery:
                 await aperform(_concluding(admitted, ground), ground)
+        except Exception as error:
+            if _refused_by_interrupt(error):
+                await aperform(_withdrawn(admitted), ground)
+            raise
         finally:
             admitted.tenure.end()
+
+    def bulk_update_state(self, config: RunnableConfig, supersteps: Any) -> RunnableConfig:
+        """As the graph's own, under the thread's lease."""
+        ground = self._ground(config, {})
+        if ground is None:
+            return super().bulk_update_state(config, supersteps)
+        tenure = perform(held(str(ground.config["configurable"]["thread_id"]), ground.house), ground)
+        try:
+            with acting(tenure):
+                return super().bulk_update_state(config, supersteps)
+        finally:
+            tenure.end()
+
+    async def abulk_update_state(self, config: RunnableConfig, supersteps: Any) -> RunnableConfig:
+        """As the graph's own, under the thread's lease."""
+        ground = self._ground(config, {})
+        if ground is None:
+            return await super().abulk_update_state(config, supersteps)
+        tenure = await aperform(held(str(ground.config["configurable"]["thread_id"]), ground.house), ground)
+        try:
+            with acting(tenure):
+                return await super().abulk_update_state(config, supersteps)
+        finally:
+            tenure.end()
 
     def _ground(self, config: RunnableConfig | None, options: Mapping[str, Any]) -> _Ground | None:
         """What a call is admitted on; None for a call that is part of a run which was admitted before."""
@@ -168,3 +201,14 @@ def _concluding(run: Run, ground: _Ground) -> Course[None]:
     packed = ground.saver.serde.dumps_typed(outcome_of(snapshot).pack())
     sql = ground.saver.guard_sql
     yield Write(run.tenure, lambda: protocol.concluding(sql, call.thread, call.delivery, *packed))
+
+
+def _refused_by_interrupt(error: Exception) -> bool:
+    """Whether an interrupt's response schema refused its decision; releases before 1.2.10 have none."""
+    judge = getattr(errors, "is_invalid_resume", None)
+    return judge is not None and bool(judge(error))
+
+
+def _withdrawn(run: Run) -> Course[None]:
+    if run.withdraw is not None:
+        yield Write(run.tenure, run.withdraw)

@@ -13,6 +13,7 @@ from resumption.guard.langgraph.calls import Fork
 from resumption.guard.langgraph.graph import GuardedGraph, Settings
 from resumption.guard.langgraph.loops import install
 from resumption.guard.langgraph.savers import guarded_saver
+from resumption.guard.langgraph.seams import check_seams
 from resumption.guard.langgraph.validity import validated
 
 __all__ = ["afork", "fork", "guard"]
@@ -31,10 +32,11 @@ def guard(graph: G, *, wait: float = 30.0, on_conflict: Literal["join", "raise"]
         on_conflict: what a second delivery of the same decision to the same interrupt does: "join" gives it the
             outcome of the first, "raise" refuses it with `AlreadyConsumed`. Another decision is always refused.
 
-    Raises `UnsupportedSaver`, `LeaseImpossible`.
+    Raises `UnsupportedSaver`, `UnsupportedRelease`, `LeaseImpossible`.
     """
     if isinstance(graph, GuardedGraph):
         return graph
+    check_seams()
     if not isinstance(graph.checkpointer, BaseCheckpointSaver):
         raise UnsupportedSaver(
             f"{graph.get_name()} has no checkpointer of its own.",

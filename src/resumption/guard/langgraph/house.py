@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -16,6 +17,7 @@ from resumption.guard.langgraph.sight import Sight, Topology, look
 from resumption.guard.langgraph.slots import SlotStatements
 from resumption.guard.langgraph.steps import Course
 from resumption.guard.langgraph.tenure import Tenure
+from resumption.guard.stores.protocol import Work
 
 __all__ = ["House", "Keeper", "Replay", "Run"]
 
@@ -60,6 +62,8 @@ class Run:
     tenure: Tenure
     payload: Any
     call: Call
+    withdraw: Callable[[], Work[None]] | None = None
+    """Takes the claims back, if the decision turns out not to be what the interrupt accepts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ class _Ordering(PregelLoop):
     """What both loops do for a run that has a tenure."""
 
     _saving: Callable[..., Any]
+    _following: Callable[..., Any]
 
     @property
     def submit(self) -> Callable[..., Any]:
@@ -52,11 +53,13 @@ class _Ordering(PregelLoop):
         return tenure_of(self.config)
 
     def _submit_remembering(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        future = self._saving(function, *args, **options)
-        if function == self.checkpointer_put_writes:
-            self._unsettled = [one for one in self._unsettled if not one.done()] + [future]
-            if self._delta_write_futs is not None:
-                self._delta_write_futs.append(future)  # the next checkpoint waits for these
+        if function != self.checkpointer_put_writes:
+            return self._saving(function, *args, **options)
+        # A task's writes belong to a checkpoint, and are lost to whoever reads if that isn't there.
+        future = self._saving(self._following, self.checkpoint_saved, function, *args, **options)
+        self._unsettled = [one for one in self._unsettled if not one.done()] + [future]
+        if self._delta_write_futs is not None:
+            self._delta_write_futs.append(future)  # the next checkpoint waits for these
         return future
 
     def tick(self) -> bool:
@@ -65,20 +68,36 @@ class _Ordering(PregelLoop):
         tenure = self.tenure
         if more and tenure is not None:
             for identity, task in self.tasks.items():
-                self.tasks[identity] = attended(task, tenure)
+                self.tasks[identity] = attended(task, tenure, self._start_after())
         return more
+
+    @property
+    def checkpoint_saved(self) -> Any:
+        """The future of the last checkpoint; None if there was none in this run."""
+        return getattr(self, "_put_checkpoint_fut", None)
+
+    def _start_after(self) -> Any:
+        """What a superstep's tasks wait for: the input is durable before anything acts on it, the rest if so asked."""
+        first, self._ticked = not getattr(self, "_ticked", False), True
+        return self.checkpoint_saved if self.durability == "sync" or (first and self.durability != "exit") else None
 
     def _attend(self, pushed: PregelExecutableTask | None) -> PregelExecutableTask | None:
         tenure = self.tenure
         if pushed is None or tenure is None:
             return pushed
-        task = attended(pushed, tenure)
+        task = attended(pushed, tenure, None)
         self.tasks[task.id] = task
         return task
 
 
 class GuardedSyncLoop(_Ordering, SyncPregelLoop):
     """LangGraph's synchronous loop, in order."""
+
+    @staticmethod
+    def _following(before: concurrent.futures.Future[Any] | None, function: Callable[..., Any], *args: Any) -> Any:
+        if before is not None:
+            before.result()
+        return function(*args)
 
     def accept_push(self, task: PregelExecutableTask, write_idx: int, call: Any = None) -> PregelExecutableTask | None:
         """Accept a task that a running one calls, when what was written before it is durable."""
@@ -96,6 +115,12 @@ class GuardedSyncLoop(_Ordering, SyncPregelLoop):
 
 class GuardedAsyncLoop(_Ordering, AsyncPregelLoop):
     """LangGraph's asynchronous loop, in order."""
+
+    @staticmethod
+    async def _following(before: asyncio.Future[Any] | None, function: Callable[..., Any], *args: Any) -> Any:
+        if before is not None:
+            await before
+        return await function(*args)
 
     async def aaccept_push(
         self, task: PregelExecutableTask, write_idx: int, call: Any = None

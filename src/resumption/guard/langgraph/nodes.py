@@ -19,33 +19,43 @@ from resumption.guard.scope import task_scope
 __all__ = ["attended"]
 
 
-def attended(task: PregelExecutableTask, tenure: Tenure) -> PregelExecutableTask:
-    """The same task, whose code keeps the lease until it ends and knows which task its effects belong to."""
+def attended(task: PregelExecutableTask, tenure: Tenure, after: Any) -> PregelExecutableTask:
+    """The same task, whose code keeps the lease until it ends and knows which task its effects belong to.
+
+    It starts when `after` is done, a future of the task's own kind of loop; None for one that needn't wait.
+    """
     if isinstance(task.proc, _Attended):
         return task
-    return dataclasses.replace(task, proc=_Attended(_threads_attended(task.proc, tenure), tenure, task.id))
+    return dataclasses.replace(task, proc=_Attended(_threads_attended(task.proc, tenure), tenure, task.id, after))
 
 
 class _Attended(Runnable[Any, Any]):
     """A task's code, in its scope."""
 
-    def __init__(self, code: Runnable[Any, Any], tenure: Tenure, task: str) -> None:
+    def __init__(self, code: Runnable[Any, Any], tenure: Tenure, task: str, after: Any) -> None:
         self._code = code
         self._tenure = tenure
         self._task = task
+        self._after = after
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
         """Run the code."""
+        if self._after is not None:
+            self._after.result()
         with self._scope():
             return self._code.invoke(input, config, **options)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
         """Run the code, on the event loop."""
+        if self._after is not None:
+            await self._after
         with self._scope():
             return await self._code.ainvoke(input, config, **options)
 
     async def astream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> AsyncIterator[Any]:
         """Run the code, on the event loop, and pass on what it yields."""
+        if self._after is not None:
+            await self._after
         with self._scope():
             async for chunk in self._code.astream(input, config, **options):
                 yield chunk

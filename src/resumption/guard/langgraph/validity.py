@@ -16,6 +16,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph._internal._runnable import RunnableCallable
 from langgraph.channels.base import BaseChannel
 from langgraph.pregel import Pregel
+from langgraph.pregel._read import PregelNode
 from pydantic import BaseModel, PydanticSchemaGenerationError, TypeAdapter, ValidationError
 
 from resumption.errors import InvalidCheckpoint
@@ -36,15 +37,25 @@ class _Rule:
     warned: bool = False
 
 
-def validated(graph: Pregel[Any, Any, Any, Any]) -> dict[str, Any]:
-    """The graph's nodes, each with a last step that refuses what breaks the schema."""
+def validated(graph: Pregel[Any, Any, Any, Any]) -> dict[str, PregelNode]:
+    """The graph's nodes, each with a last step that refuses what breaks the schema; those of subgraphs too.
+
+    A subgraph is found where it is a node itself. One that a node's code calls is not looked into.
+    """
     rules = _rules(graph)
-    if not rules:
-        return graph.nodes
-    return {
-        name: node.copy({"writers": [*node.writers, _check(name, rules)]}) if node.writers else node
-        for name, node in graph.nodes.items()
-    }
+    return {name: _validated_node(name, node, rules) for name, node in graph.nodes.items()}
+
+
+def _validated_node(name: str, node: PregelNode, rules: dict[str, _Rule]) -> PregelNode:
+    changes: dict[str, Any] = {}
+    if rules and node.writers:
+        changes["writers"] = [*node.writers, _check(name, rules)]
+    if isinstance(node.bound, Pregel):
+        inner = object.__new__(type(node.bound))
+        inner.__dict__.update(node.bound.__dict__)
+        inner.nodes = validated(node.bound)
+        changes.update(bound=inner, subgraphs=[inner])
+    return node.copy(changes) if changes else node
 
 
 def _rules(graph: Pregel[Any, Any, Any, Any]) -> dict[str, _Rule]:
