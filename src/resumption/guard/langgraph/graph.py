@@ -54,6 +54,7 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
         if ground is None:
             yield from super().stream(input, config, **options)
             return
+        ground.saver.ready()
         call = read_call(input, ground.config, delivery, ground.saver.serde)
         admitted = perform(admit(call, ground.house), ground)
         if isinstance(admitted, Replay):
@@ -79,6 +80,7 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
             async for chunk in super().astream(input, config, **options):
                 yield chunk
             return
+        await ground.saver.aready()
         call = read_call(input, ground.config, delivery, ground.saver.serde)
         admitted = await aperform(admit(call, ground.house), ground)
         if isinstance(admitted, Replay):
@@ -105,6 +107,7 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
         ground = self._ground(config, {})
         if ground is None:
             return super().bulk_update_state(config, supersteps)
+        ground.saver.ready()
         tenure = perform(held(str(ground.config["configurable"]["thread_id"]), ground.house), ground)
         try:
             with acting(tenure):
@@ -117,6 +120,7 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
         ground = self._ground(config, {})
         if ground is None:
             return await super().abulk_update_state(config, supersteps)
+        await ground.saver.aready()
         tenure = await aperform(held(str(ground.config["configurable"]["thread_id"]), ground.house), ground)
         try:
             with acting(tenure):

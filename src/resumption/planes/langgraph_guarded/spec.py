@@ -51,19 +51,15 @@ an old checkpoint id is no fork."""
 
 
 def _guarded(spec: PlaneSpec) -> PlaneSpec:
-    backends = tuple(backend for backend in spec.backends if backend.name in _BACKENDS)
     return replace(
         spec,
         name="langgraph-guarded",
         adapter=f"resumption.planes.langgraph_guarded.{spec.path}",
         preload=(*spec.preload, "resumption.langgraph", "resumption.guard.effects"),
-        backends=backends,
         forms=_FORMS,
         fork_discriminator="the call: fork(…) in place of invoke(…)",
     )
 
-
-_BACKENDS = ("sqlite",)
 
 GRAPH = _guarded(stock.GRAPH)
 """The graph API, guarded."""

@@ -42,8 +42,15 @@ def _mixin_for(saver: BaseCheckpointSaver[Any]) -> type[GuardedSaver]:
             return found
     raise UnsupportedSaver(
         f"A {type(saver).__name__} can't be guarded: its writes can't be made to carry a fence.",
-        advice="Use the SQLite saver of langgraph-checkpoint-sqlite, which can.",
+        advice="Use a saver of langgraph-checkpoint-sqlite or langgraph-checkpoint-postgres.",
     )
 
 
-_KINDS = (("langgraph.checkpoint.sqlite", "SqliteSaver", ("sqlite", "GuardedSqlite")),)
+_KINDS = (
+    ("langgraph.checkpoint.memory", "InMemorySaver", ("memory", "GuardedMemory")),
+    ("langgraph.checkpoint.sqlite", "SqliteSaver", ("sqlite", "GuardedSqlite")),
+    ("langgraph.checkpoint.sqlite.aio", "AsyncSqliteSaver", ("aiosqlite", "GuardedAsyncSqlite")),
+    ("langgraph.checkpoint.postgres", "PostgresSaver", ("postgres", "GuardedPostgres")),
+    ("langgraph.checkpoint.postgres.aio", "AsyncPostgresSaver", ("aiopostgres", "GuardedAsyncPostgres")),
+)
+"""The savers that can be guarded: module and name, and the mixin's."""

@@ -15,9 +15,9 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Chec
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from resumption.guard.claims import protocol, statements
-from resumption.guard.claims.locks import FileLocks, Locks, ProcessLocks
+from resumption.guard.claims.locks import FileLocks, Locks
 from resumption.guard.langgraph import slots
-from resumption.guard.langgraph.savers.base import GuardedSaver, fenced
+from resumption.guard.langgraph.savers.base import PATIENCE, Along, GuardedSaver, fenced, process_locks
 from resumption.guard.langgraph.savers.writes import keeping, spent
 from resumption.guard.langgraph.tenure import Tenure, tenure_of
 from resumption.guard.stores.protocol import Reply, Work
@@ -28,13 +28,7 @@ __all__ = ["GuardedSqlite"]
 
 T = TypeVar("T")
 
-Along = Callable[[], Work[None]]
-"""Statements that belong into the transaction of a write."""
-
 _writing: ContextVar[tuple[Tenure, Along | None] | None] = ContextVar("resumption_sqlite_writing", default=None)
-
-_PATIENCE = 30.0
-"""How many seconds a writer waits for other writers of the database, before anything of its own was written."""
 
 
 class GuardedSqlite(GuardedSaver, SqliteSaver):
@@ -47,7 +41,7 @@ class GuardedSqlite(GuardedSaver, SqliteSaver):
         """Find the database's file, and make the guard's tables if they aren't there."""
         with super().cursor(transaction=False) as cursor:
             path = next(row[2] for row in cursor.execute("PRAGMA database_list") if row[1] == "main")
-        self.guard_locks: Locks = FileLocks(Path(f"{path}-resumption-locks")) if path else _memory_locks(original)
+        self.guard_locks: Locks = FileLocks(Path(f"{path}-resumption-locks")) if path else process_locks(original)
         if not self.read(lambda: protocol.present(self.guard_sql)):
             self.write(None, lambda: protocol.creating(self.guard_sql))
 
@@ -131,7 +125,7 @@ def _under(tenure: Tenure | None, along: Along | None = None) -> Generator[None]
 
 def _begin(cursor: sqlite3.Cursor) -> None:
     """Begin to write. Other writers are waited for here, where nothing is lost by beginning again."""
-    give_up = time.monotonic() + _PATIENCE
+    give_up = time.monotonic() + PATIENCE
     for pause in backoff(0.1):
         try:
             cursor.execute("BEGIN IMMEDIATE")
@@ -148,11 +142,3 @@ def _execute_on(cursor: sqlite3.Cursor) -> Callable[[str, tuple[object, ...]], R
         return Reply(cursor.fetchall(), cursor.rowcount)
 
     return execute
-
-
-def _memory_locks(original: BaseCheckpointSaver[Any]) -> ProcessLocks:
-    """The locks of a database in memory: one set for all guarded copies of a saver."""
-    found = original.__dict__.setdefault("guard_memory_locks", ProcessLocks())
-    if not isinstance(found, ProcessLocks):
-        raise AssertionError("the attribute is the guard's own")
-    return found
