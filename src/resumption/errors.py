@@ -9,33 +9,49 @@ from __future__ import annotations
 from typing import ClassVar
 
 __all__ = [
+    "AlreadyConsumed",
+    "AmbiguousAnswer",
     "BackendMissing",
     "ComparisonImpossible",
+    "DecisionPending",
+    "DeliveryMismatch",
     "EffectRunning",
+    "EmptyAnswer",
     "EnvironmentBroken",
     "EnvironmentUnavailable",
+    "Fenced",
+    "GuardError",
     "HistoryUnreadable",
     "HostsUnavailable",
     "InDoubt",
+    "InvalidCheckpoint",
     "KeyReused",
     "KeyUnusable",
+    "LeaseImpossible",
     "LedgerError",
     "LedgerUnavailable",
+    "NotPending",
     "NotResolvable",
+    "NothingToFork",
     "OutputUnwritable",
     "PostgresMissing",
     "ReceiptUnreadable",
     "ResultAbsent",
     "ResumptionError",
+    "RunBusy",
     "SchemaMismatch",
     "StatementsUnreadable",
     "Superseded",
+    "SupersededCheckpoint",
     "TargetUnreadable",
     "ToolMissing",
+    "UnknownAddress",
     "UnknownName",
     "UnknownRecord",
     "Unrecorded",
     "UnsupportedEffect",
+    "UnsupportedRelease",
+    "UnsupportedSaver",
     "WorkerLost",
 ]
 
@@ -234,3 +250,103 @@ class NotResolvable(LedgerError):
     """The record has no open question, or its effect is still running."""
 
     code = "RSM-412"
+
+
+class GuardError(ResumptionError):
+    """Base of what a guarded graph raises. `branch` names the decision behind the refusal."""
+
+    code = "RSM-500"
+
+    def __init__(self, what: str, *, advice: str, branch: str = "") -> None:
+        super().__init__(what, advice=advice)
+        self.branch = branch
+
+
+class Fenced(GuardError):
+    """A write of an executor that was replaced, or of a forked child of it. Nothing of it was stored."""
+
+    code = "RSM-501"
+
+
+class RunBusy(GuardError):
+    """Another executor has the thread and didn't finish in time. Nothing was recorded."""
+
+    code = "RSM-502"
+
+
+class AlreadyConsumed(GuardError):
+    """The interrupt was claimed by another decision, which is being executed or was. Nothing ran."""
+
+    code = "RSM-503"
+
+
+class DecisionPending(GuardError):
+    """The interrupt was claimed by another decision, whose executor is gone. Recover that one, or fork."""
+
+    code = "RSM-504"
+
+
+class UnknownAddress(GuardError):
+    """The interrupt or the checkpoint that was named was never issued for this thread. Nothing ran."""
+
+    code = "RSM-505"
+
+
+class AmbiguousAnswer(GuardError):
+    """The answer names no interrupt, and several could take it. Nothing ran."""
+
+    code = "RSM-506"
+
+
+class EmptyAnswer(GuardError):
+    """The resume names no interrupt and carries no value. Nothing ran."""
+
+    code = "RSM-507"
+
+
+class SupersededCheckpoint(GuardError):
+    """The checkpoint that was named is not the newest of its thread, and the call carries no fork intent."""
+
+    code = "RSM-508"
+
+
+class DeliveryMismatch(GuardError):
+    """The delivery id was used before, for another payload. Nothing ran."""
+
+    code = "RSM-509"
+
+
+class UnsupportedSaver(GuardError):
+    """The graph's checkpointer is of a kind that can't be guarded."""
+
+    code = "RSM-510"
+
+
+class UnsupportedRelease(GuardError):
+    """This release of the framework lacks something that the guard builds on, so it refuses to guard half."""
+
+    code = "RSM-511"
+
+
+class LeaseImpossible(GuardError):
+    """There is no lock here that ends with its holder, so executors can't be told apart."""
+
+    code = "RSM-512"
+
+
+class InvalidCheckpoint(GuardError):
+    """A write breaks the state schema. Nothing of it was stored, and nothing behind it ran."""
+
+    code = "RSM-513"
+
+
+class NotPending(GuardError):
+    """No interrupt waits for this answer: none was raised, or the run doesn't wait for it any more. Nothing ran."""
+
+    code = "RSM-514"
+
+
+class NothingToFork(GuardError):
+    """There is no interrupt at the place that was to be forked, so the decision would have no receiver."""
+
+    code = "RSM-515"

@@ -19,6 +19,7 @@ GROUP = "resumption.planes"
 
 _BUILT_IN = {
     "langgraph": "resumption.planes.langgraph.spec",
+    "langgraph-guarded": "resumption.planes.langgraph_guarded.spec",
     "reference": "resumption.planes.reference",
     "faulty": "resumption.planes.faulty",
 }

@@ -18,32 +18,36 @@ from resumption.planes.langgraph.savers import Seam
 from resumption.planes.langgraph.spec import FUNCTIONAL
 from resumption.planes.tasks import perform
 
-__all__ = ["open_run"]
+__all__ = ["WORKFLOW", "build", "open_run", "step", "trail_of"]
 
-_WORKFLOW = "workflow"
+WORKFLOW = "workflow"
 """The name of the entrypoint, as LangGraph has it from the function."""
 
 
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> ThreadRun:
     """Open the workload's run in `store`, as an entrypoint with tasks; nothing is executed."""
-    seam = Seam(workload, instruments, whole=_WORKFLOW)
-    steps = [_step(one, instruments, seam) for one in workload.tasks]
-    app = open_app(lambda saver: _build(steps, saver), store, seam)
-    return ThreadRun(FUNCTIONAL, app, store.thread, _trail_of)
+    seam = Seam(workload, instruments, whole=WORKFLOW)
+    steps = [step(one, instruments, seam) for one in workload.tasks]
+    app = open_app(lambda saver: build(steps, saver), store, seam)
+    return ThreadRun(FUNCTIONAL, app, store.thread, trail_of)
 
 
-def _build(steps: Sequence[Any], saver: BaseCheckpointSaver[Any]) -> Program:
+def build(steps: Sequence[Any], saver: BaseCheckpointSaver[Any]) -> Program:
+    """Return an entrypoint that calls the steps in sequence."""
+
     @entrypoint(checkpointer=saver)
     def workflow(_input: Json) -> Json:
         trail: list[Json] = []
-        for step in steps:
-            trail = trail + step(trail).result()
+        for one in steps:
+            trail = trail + one(trail).result()
         return trail
 
     return workflow
 
 
-def _step(one: Task, instruments: Instruments, seam: Seam) -> Any:
+def step(one: Task, instruments: Instruments, seam: Seam) -> Any:
+    """Return a task of the workload as a `@task`."""
+
     def body(trail: Json) -> Any:
         # LangGraph stores a task's writes under its id alone, and tells name and id to the running task only.
         seam.identify(get_config()["configurable"]["checkpoint_ns"])
@@ -52,5 +56,6 @@ def _step(one: Task, instruments: Instruments, seam: Seam) -> Any:
     return task(name=one.name)(body)  # type: ignore[arg-type]  # its overload leaves the parameters unsolved
 
 
-def _trail_of(values: Any) -> Json:
+def trail_of(values: Any) -> Json:
+    """Return the trail that an entrypoint's values are; None on a thread that nothing ran on."""
     return None if values == {} else values  # what get_state says of a thread that nothing ran on

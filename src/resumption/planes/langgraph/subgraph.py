@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
 from resumption.history.workload import Workload
 from resumption.planes.interface import Instruments, Store
+from resumption.planes.langgraph import graph
 from resumption.planes.langgraph.apps import open_app
-from resumption.planes.langgraph.graph import build, trail_of
+from resumption.planes.langgraph.graph import trail_of
 from resumption.planes.langgraph.runs import ThreadRun
 from resumption.planes.langgraph.savers import Seam
 from resumption.planes.langgraph.spec import SUBGRAPH
 
-__all__ = ["open_run"]
+__all__ = ["INNER", "build", "open_run"]
 
-_INNER = "inner"
+INNER = "inner"
 """The one node of the outer graph: the workload's graph, which shares the outer one's saver."""
 
 
@@ -27,10 +30,16 @@ class _Outer(TypedDict):
 
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> ThreadRun:
     """Open the workload's run in `store`, as a graph inside a graph; nothing is executed."""
-    outer = StateGraph(_Outer)
-    outer.add_node(_INNER, build(workload, instruments).compile())
-    outer.add_edge(START, _INNER)
-    outer.add_edge(_INNER, END)
-    seam = Seam(workload, instruments, whole=_INNER)
+    outer = build(workload, instruments)
+    seam = Seam(workload, instruments, whole=INNER)
     app = open_app(lambda saver: outer.compile(checkpointer=saver), store, seam)
     return ThreadRun(SUBGRAPH, app, store.thread, trail_of)
+
+
+def build(workload: Workload, instruments: Instruments) -> StateGraph[Any]:
+    """Return the outer graph, to be compiled: the workload's graph is its one node."""
+    outer = StateGraph(_Outer)
+    outer.add_node(INNER, graph.build(workload, instruments).compile())
+    outer.add_edge(START, INNER)
+    outer.add_edge(INNER, END)
+    return outer

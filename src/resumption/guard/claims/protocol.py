@@ -1,0 +1,166 @@
+"""The conversations with a database about fences, claims and deliveries, independent of driver and event loop.
+
+Each is a generator of statements (`resumption.guard.stores.protocol.Work`). Whoever drives it does so in a transaction
+that excludes other writers, so that a decision and the write that rests on it can't be torn apart.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import secrets
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from resumption.decide.lease import Lease, fence_after, holds, lease
+from resumption.errors import Fenced, SchemaMismatch
+from resumption.guard.claims.records import Claim, Delivery, Fence
+from resumption.guard.claims.statements import SCHEMA_VERSION, Statements
+from resumption.guard.stores.protocol import Work
+
+__all__ = [
+    "accepting",
+    "claiming",
+    "claims_at",
+    "claims_of",
+    "concluding",
+    "creating",
+    "delivered",
+    "fencing",
+    "last_claim",
+    "now",
+    "place",
+    "present",
+    "refusing",
+    "unclaiming",
+]
+
+
+def now() -> str:
+    """The time, for people."""
+    return datetime.now(UTC).isoformat()
+
+
+def place() -> str:
+    """Where this process runs, for people."""
+    return json.dumps({"host": platform.node(), "pid": os.getpid()})
+
+
+def present(sql: Statements) -> Work[bool]:
+    """Whether the tables are there, and of a version that this release knows."""
+    found = yield sql.has_schema, ()
+    if not found.rows or found.rows[0][0] is None:
+        return False
+    found = yield sql.schema, ()
+    if not found.rows:
+        return False
+    if found.rows[0][0] != SCHEMA_VERSION:
+        raise SchemaMismatch(
+            f"The guard's tables are of version {found.rows[0][0]}; this release knows version {SCHEMA_VERSION}.",
+            advice="Use the release that wrote them.",
+        )
+    return True
+
+
+def creating(sql: Statements) -> Work[None]:
+    """Create the tables, unless another process has done so meanwhile."""
+    yield sql.schema_lock, ()
+    for statement in sql.create:
+        yield statement, ()
+    yield sql.schema_record, (SCHEMA_VERSION, secrets.token_hex(16))
+
+
+def fencing(sql: Statements, thread: str, token: str, held: int | None) -> Work[int]:
+    """The fence under which this write happens: that of the caller's grant, made now if `held` is None.
+
+    The caller holds the thread's lock, so whoever had the last grant is gone. Raises `Fenced` if the caller's own grant
+    was followed by another: it lost the lock without noticing, and must stop.
+    """
+    current = yield from _fence(sql, thread)
+    if held is None and current.holder == token:
+        held = current.number  # granted before, by a transaction whose commit was not confirmed
+    outcome = lease(
+        holder=current.holder, fence=current.number, expires=None, dead=True, caller=token, held_fence=held, now=0
+    )
+    if not holds(outcome):
+        raise Fenced(
+            f"Thread {thread!r} was taken over by another executor.",
+            advice="Nothing of this write was stored. Ask for the thread's state, and deliver again if need be.",
+            branch=outcome.value,
+        )
+    number = fence_after(outcome, fence=current.number)
+    if outcome is Lease.KEPT:
+        return number
+    if current.holder is None:
+        granted = yield sql.grant_first, (thread, number, token)
+    else:
+        granted = yield sql.grant, (number, token, thread, current.number)
+    if granted.touched != 1:
+        raise Fenced(
+            f"Thread {thread!r} was granted to another executor at the same time.",
+            advice="Nothing was stored. Deliver again.",
+            branch=Lease.LOST.value,
+        )
+    return number
+
+
+def _fence(sql: Statements, thread: str) -> Work[Fence]:
+    found = yield sql.fence, (thread,)
+    if not found.rows:
+        return Fence()
+    number, holder = found.rows[0]
+    return Fence(int(str(number)), None if holder is None else str(holder))
+
+
+def claiming(sql: Statements, claim: Claim) -> Work[bool]:
+    """Record a claim; False if the interrupt has one already."""
+    written = yield sql.claim, claim.values()
+    return written.touched == 1
+
+
+def unclaiming(sql: Statements, thread: str, keys: Iterable[str], delivery: str) -> Work[None]:
+    """Take claims back, and the acceptance of the delivery that made them: the decision turned out to be unusable."""
+    for key in keys:
+        yield sql.unclaim, (thread, key)
+    if delivery:
+        yield sql.unaccept, (thread, delivery)
+
+
+def claims_of(sql: Statements, thread: str, interrupt: str) -> Work[list[Claim]]:
+    """The claims on the interrupts of that id, the newest first."""
+    found = yield sql.claims_of, (thread, interrupt)
+    return [Claim.of(row) for row in found.rows]
+
+
+def claims_at(sql: Statements, thread: str, root: str) -> Work[list[Claim]]:
+    """The claims that were made while this was the thread's newest checkpoint, the oldest first."""
+    found = yield sql.claims_at, (thread, root)
+    return [Claim.of(row) for row in found.rows]
+
+
+def last_claim(sql: Statements, thread: str) -> Work[Claim | None]:
+    """The newest claim on any interrupt of the thread."""
+    found = yield sql.last_claim, (thread,)
+    return Claim.of(found.rows[0]) if found.rows else None
+
+
+def delivered(sql: Statements, thread: str, identity: str) -> Work[Delivery | None]:
+    """What is recorded of the delivery with this id."""
+    found = yield sql.delivery, (thread, identity)
+    return Delivery.of(found.rows[0]) if found.rows else None
+
+
+def accepting(sql: Statements, delivery: Delivery) -> Work[None]:
+    """Record that a delivery was accepted. A repeated one keeps its first record."""
+    yield sql.accept, delivery.values()
+
+
+def concluding(sql: Statements, thread: str, identity: str, kind: str, outcome: bytes) -> Work[None]:
+    """Record what a delivery came to."""
+    yield sql.conclude, (kind, outcome, thread, identity)
+
+
+def refusing(sql: Statements, thread: str, interrupt: str, branch: str, digest: str, delivery: str) -> Work[None]:
+    """Leave a trace of a refused delivery, for the audit."""
+    yield sql.refuse, (thread, interrupt, branch, digest, delivery, now(), place())

@@ -1,0 +1,76 @@
+"""Every statement about leases, claims and deliveries. Predicates name keys and versions only: no rule hides here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from resumption.guard.claims.records import CLAIM_COLUMNS, DELIVERY_COLUMNS
+
+__all__ = ["SCHEMA", "SCHEMA_VERSION", "SQLITE", "Statements"]
+
+SCHEMA = "claims"
+SCHEMA_VERSION = 1
+
+_CLAIMS = ", ".join(CLAIM_COLUMNS)
+_DELIVERIES = ", ".join(DELIVERY_COLUMNS)
+
+
+def _marks(columns: tuple[str, ...]) -> str:
+    return ", ".join("?" * len(columns))
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """One dialect's statements, by the role each plays. `?` marks a parameter."""
+
+    fence: str = "SELECT number, holder FROM resumption_fences WHERE thread = ?"
+    grant_first: str = (
+        "INSERT INTO resumption_fences (thread, number, holder) VALUES (?, ?, ?) ON CONFLICT (thread) DO NOTHING"
+    )
+    grant: str = "UPDATE resumption_fences SET number = ?, holder = ? WHERE thread = ? AND number = ?"
+    claim: str = (
+        f"INSERT INTO resumption_claims ({_CLAIMS}) VALUES ({_marks(CLAIM_COLUMNS)})"
+        " ON CONFLICT (thread, key) DO NOTHING"
+    )
+    unclaim: str = "DELETE FROM resumption_claims WHERE thread = ? AND key = ?"
+    claims_of: str = f"SELECT {_CLAIMS} FROM resumption_claims WHERE thread = ? AND interrupt = ? ORDER BY id DESC"
+    last_claim: str = f"SELECT {_CLAIMS} FROM resumption_claims WHERE thread = ? ORDER BY id DESC LIMIT 1"
+    claims_at: str = f"SELECT {_CLAIMS} FROM resumption_claims WHERE thread = ? AND root = ? ORDER BY id"
+    all_claims: str = f"SELECT {_CLAIMS} FROM resumption_claims ORDER BY id"
+    delivery: str = f"SELECT {_DELIVERIES} FROM resumption_deliveries WHERE thread = ? AND identity = ?"
+    accept: str = (
+        f"INSERT INTO resumption_deliveries ({_DELIVERIES}) VALUES ({_marks(DELIVERY_COLUMNS)})"
+        " ON CONFLICT (thread, identity) DO NOTHING"
+    )
+    unaccept: str = "DELETE FROM resumption_deliveries WHERE thread = ? AND identity = ?"
+    conclude: str = "UPDATE resumption_deliveries SET kind = ?, outcome = ? WHERE thread = ? AND identity = ?"
+    refuse: str = (
+        "INSERT INTO resumption_refusals (thread, interrupt, branch, digest, delivery, at, place)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)"
+    )
+    refusals: str = "SELECT thread, interrupt, branch, digest, delivery, at, place FROM resumption_refusals ORDER BY id"
+    has_schema: str = "SELECT name FROM sqlite_master WHERE name = 'resumption_schema'"
+    schema: str = "SELECT version FROM resumption_schema WHERE key = 'claims'"
+    schema_lock: str = "SELECT 1"
+    schema_record: str = (
+        "INSERT INTO resumption_schema (key, version, identity) VALUES ('claims', ?, ?) ON CONFLICT (key) DO NOTHING"
+    )
+    create: tuple[str, ...] = (
+        "CREATE TABLE IF NOT EXISTS resumption_schema"
+        " (key TEXT PRIMARY KEY, version INTEGER NOT NULL, identity TEXT NOT NULL)",
+        "CREATE TABLE IF NOT EXISTS resumption_fences (thread TEXT PRIMARY KEY, number BIGINT NOT NULL, holder TEXT)",
+        "CREATE TABLE IF NOT EXISTS resumption_claims (id INTEGER PRIMARY KEY, thread TEXT NOT NULL, key TEXT NOT NULL,"
+        " interrupt TEXT NOT NULL, digest TEXT NOT NULL, kind TEXT NOT NULL, value BLOB NOT NULL, root TEXT NOT NULL,"
+        " namespace TEXT NOT NULL, checkpoint TEXT NOT NULL, task TEXT NOT NULL, answered INTEGER NOT NULL,"
+        " delivery TEXT NOT NULL, at TEXT NOT NULL, place TEXT NOT NULL, UNIQUE (thread, key))",
+        "CREATE INDEX IF NOT EXISTS resumption_claims_thread ON resumption_claims (thread, id)",
+        "CREATE TABLE IF NOT EXISTS resumption_deliveries (thread TEXT NOT NULL, identity TEXT NOT NULL,"
+        " digest TEXT NOT NULL, head TEXT NOT NULL, kind TEXT, outcome BLOB, at TEXT NOT NULL, place TEXT NOT NULL,"
+        " PRIMARY KEY (thread, identity))",
+        "CREATE TABLE IF NOT EXISTS resumption_refusals (id INTEGER PRIMARY KEY, thread TEXT NOT NULL,"
+        " interrupt TEXT NOT NULL, branch TEXT NOT NULL, digest TEXT NOT NULL, delivery TEXT NOT NULL,"
+        " at TEXT NOT NULL, place TEXT NOT NULL)",
+    )
+
+
+SQLITE = Statements()

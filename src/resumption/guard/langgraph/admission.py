@@ -1,0 +1,319 @@
+"""The admission of a call to a thread: take the lease, see what is durable, bind, claim, and say what to run.
+
+Nothing is claimed without the lease, so a caller that doesn't get it has burnt no decision.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langgraph.checkpoint.serde.types import INTERRUPT
+
+from resumption.decide.branch import Branch, branch
+from resumption.decide.claim import Claim as Verdict
+from resumption.decide.claim import Redelivery, claim, consumes, redelivery
+from resumption.errors import (
+    AmbiguousAnswer,
+    DeliveryMismatch,
+    GuardError,
+    RunBusy,
+    SupersededCheckpoint,
+    UnknownAddress,
+)
+from resumption.guard.claims import protocol
+from resumption.guard.claims.records import Claim, Delivery
+from resumption.guard.langgraph import refusals
+from resumption.guard.langgraph.binding import ANYBODY, Bound, bind
+from resumption.guard.langgraph.calls import Call, Intent
+from resumption.guard.langgraph.forking import forked
+from resumption.guard.langgraph.house import House, Replay, Run
+from resumption.guard.langgraph.sight import UNPROVEN, Sight, consumed
+from resumption.guard.langgraph.slots import NULL_TASK, RESUME, dropping, knowing, putting, reading
+from resumption.guard.langgraph.steps import Course, Inspect, Pause, Read, Write
+from resumption.guard.langgraph.tenure import Tenure
+from resumption.guard.stores.protocol import Work
+from resumption.guard.stores.session import backoff
+
+__all__ = ["admit", "held"]
+
+_LONGEST_PAUSE = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class _Wait:
+    """Somebody else has the thread. What the answers are for is settled; None if that can wait too."""
+
+    bound: tuple[Bound, ...] | None = None
+
+
+def held(thread: str, house: House) -> Course[Tenure]:
+    """Wait for a thread's lease. Raises `RunBusy`."""
+    give_up = time.monotonic() + house.wait
+    for pause in backoff(_LONGEST_PAUSE):
+        lock = house.keeper.guard_locks.attempt(thread)
+        if lock is not None:
+            return Tenure(thread, lock)
+        if time.monotonic() + pause > give_up:
+            raise _busy(thread, house)
+        yield Pause(pause)
+    raise AssertionError("unreachable")  # backoff() is endless
+
+
+def _busy(thread: str, house: House) -> RunBusy:
+    return RunBusy(
+        f"Another executor has had thread {thread!r} for {house.wait} seconds.",
+        advice="Nothing was recorded. Call again, or guard with a longer `wait`.",
+    )
+
+
+def admit(call: Call, house: House) -> Course[Run | Replay]:
+    """Wait for a call's turn and decide it. Raises a `GuardError` if it is refused."""
+    give_up = time.monotonic() + house.wait
+    bound: tuple[Bound, ...] | None = None
+    for pause in backoff(_LONGEST_PAUSE):
+        lock = house.keeper.guard_locks.attempt(call.thread)
+        tenure = Tenure(call.thread, lock) if lock is not None else None
+        decided: Run | Replay | _Wait | None = None
+        try:
+            decided = yield from _decide(call, house, tenure, bound)
+        except GuardError as error:
+            yield Write(None, _note(call, house, error.branch or error.code))
+            raise
+        finally:
+            if tenure is not None and not isinstance(decided, Run):
+                tenure.end()
+        if not isinstance(decided, _Wait):
+            return decided
+        bound = decided.bound
+        if time.monotonic() + pause > give_up:
+            raise _busy(call.thread, house)
+        yield Pause(pause)
+    raise AssertionError("unreachable")  # backoff() is endless
+
+
+def _decide(
+    call: Call, house: House, tenure: Tenure | None, bound: tuple[Bound, ...] | None
+) -> Course[Run | Replay | _Wait]:
+    if call.delivery:
+        known = yield from _redelivered(call, house, tenure)
+        if known is not None:
+            return known
+    if call.intent is Intent.RESUME:
+        return (yield from _resume(call, house, tenure, bound))
+    if tenure is None:
+        return _Wait()
+    if call.intent is Intent.FORK:
+        return (yield from forked(call, house, tenure))
+    if call.checkpoint:
+        yield from _must_be_head(call, house)
+    if call.delivery:
+        yield Write(tenure, lambda: _accepting(call, house))
+    return Run(tenure, call.payload, call)
+
+
+# Deliveries with an id ------------------------------------------------------------------------------------------------
+
+
+def _redelivered(call: Call, house: House, tenure: Tenure | None) -> Course[Run | Replay | _Wait | None]:
+    """What is known of this delivery; None if it is new."""
+    sql = house.keeper.guard_sql
+    before: Delivery | None = yield Read(lambda: protocol.delivered(sql, call.thread, call.delivery))
+    outcome = redelivery(
+        recorded_digest=before.digest if before else None,
+        digest=call.digest,
+        finished=before is not None and before.outcome is not None,
+        executing=tenure is None,
+    )
+    if before is None or outcome is Redelivery.FIRST:
+        return None
+    if outcome is Redelivery.MISMATCH:
+        raise DeliveryMismatch(
+            f"The delivery id {call.delivery!r} was used on thread {call.thread!r} for another payload.",
+            advice="Name each decision by an id of its own, and repeat it only with the same payload.",
+            branch=outcome.value,
+        )
+    if outcome is Redelivery.REPEATED:
+        return Replay((before.kind or "", before.outcome or b""))
+    if tenure is None:
+        return _Wait()
+    return (yield from _retried(call, house, tenure, before))
+
+
+def _retried(call: Call, house: House, tenure: Tenure, before: Delivery) -> Course[Run | Replay | None]:
+    """Go on with a delivery that was accepted and came to no outcome."""
+    sight = yield from house.look(call)
+    if sight.superstep.head == before.head and call.intent is Intent.START:
+        return Run(tenure, call.payload, call)  # the input isn't durable: it was accepted, no more
+    mine = [one for one in sight.claims.values() if one.delivery == call.delivery]
+    if any(not consumed(one, sight.superstep, house.unpack) for one in mine):
+        return Run(tenure, None, call)
+    return (yield from _finished(call, house, tenure))
+
+
+def _finished(call: Call, house: House, tenure: Tenure) -> Course[Run | Replay]:
+    """Go on with a run whose decision was consumed, if it was cut off since and doesn't rest anywhere."""
+    snapshot = yield Inspect(call.config)
+    if house.breaks or snapshot.interrupts or not snapshot.tasks:
+        return Replay(None)
+    return Run(tenure, None, call)
+
+
+def _accepting(call: Call, house: House) -> Work[None]:
+    keeper = house.keeper
+    step = yield from reading(keeper.guard_slots, call.thread, lambda rows: ())
+    yield from protocol.accepting(keeper.guard_sql, house.delivery(call, step.head))
+
+
+# Addresses and recoveries ---------------------------------------------------------------------------------------------
+
+
+def _must_be_head(call: Call, house: House) -> Course[None]:
+    """A checkpoint id says where, not that another outcome is wanted: an old one is refused."""
+    slots = house.keeper.guard_slots
+    step = yield Read(lambda: reading(slots, call.thread, lambda rows: ()))
+    if step.head == call.checkpoint:
+        return
+    known = yield Read(lambda: knowing(slots, call.thread, call.checkpoint))
+    raise _superseded(call, branch(known=known, head=False, interrupted=False, fork=False))
+
+
+def _superseded(call: Call, outcome: Branch) -> GuardError:
+    if outcome is Branch.UNKNOWN:
+        return UnknownAddress(
+            f"Thread {call.thread!r} has no checkpoint {call.checkpoint!r}.",
+            advice="Ask for the state, whose config names the newest one, or leave the checkpoint id away.",
+            branch=outcome.value,
+        )
+    return SupersededCheckpoint(
+        f"Thread {call.thread!r} has moved past checkpoint {call.checkpoint!r}.",
+        advice="To go on, leave the checkpoint id away; for a second outcome, call resumption.langgraph.fork.",
+        branch=outcome.value,
+    )
+
+
+# Answers --------------------------------------------------------------------------------------------------------------
+
+
+def _resume(
+    call: Call, house: House, tenure: Tenure | None, bound: tuple[Bound, ...] | None
+) -> Course[Run | Replay | _Wait]:
+    sight = yield from house.look(call)
+    if bound is None:
+        bound = yield from _bind(call, house, sight, busy=tenure is None)
+    verdicts = [(one, _claim(one, sight, house, leased=tenure is not None)) for one in bound]
+    refusals.raise_refused(call, verdicts, sight, join=house.join)
+    if any(verdict in (Verdict.WAITS, Verdict.JOINED) for _, verdict in verdicts):
+        return _Wait(bound)
+    if tenure is None:
+        return Replay(None)
+    if not any(consumes(verdict) for _, verdict in verdicts):
+        return (yield from _finished(call, house, tenure))
+    taken = [one for one, verdict in verdicts if verdict is Verdict.CONSUMED]
+    if len(sight.questions) > 1:
+        _must_be_addressable(taken)
+    if taken or call.delivery:
+        yield Write(tenure, lambda: _claiming(call, house, sight, taken))
+    return Run(tenure, call.remainder, call, withdraw=lambda: _withdrawing(call, house, sight, taken))
+
+
+def _bind(call: Call, house: House, sight: Sight, *, busy: bool) -> Course[tuple[Bound, ...]]:
+    superseded = bool(call.checkpoint) and call.checkpoint != sight.superstep.head
+    finished = not sight.superstep.head
+    if not (sight.questions or superseded or finished or call.answers[0].interrupt):
+        snapshot = yield Inspect(call.config)
+        finished = not snapshot.tasks
+    bound = bind(call, sight, superseded=superseded, busy=busy, finished=finished)
+    if not bound:
+        slots = house.keeper.guard_slots
+        known = yield Read(lambda: knowing(slots, call.thread, call.checkpoint))
+        raise _superseded(call, branch(known=known, head=False, interrupted=False, fork=False))
+    return bound
+
+
+def _must_be_addressable(taken: Sequence[Bound]) -> None:
+    """Refuse an answer that another of the tasks that ask could take."""
+    for one in taken:
+        if one.key.startswith(UNPROVEN):
+            raise AmbiguousAnswer(
+                f"Nothing tells which task raised interrupt {one.interrupt!r}, and others wait for answers too.",
+                advice="Answer the others first, or give the subgraph that asks a checkpointer.",
+            )
+
+
+def _claim(one: Bound, sight: Sight, house: House, *, leased: bool) -> Verdict:
+    recorded = sight.claims.get(one.key)
+    return claim(
+        leased=leased,
+        pending=one.key.startswith(ANYBODY) or sight.question(one.key) is not None,
+        consumed=recorded is not None and consumed(recorded, sight.superstep, house.unpack),
+        claimed_digest=recorded.digest if recorded else None,
+        digest=one.answer.digest,
+    )
+
+
+def _claiming(call: Call, house: House, sight: Sight, taken: Sequence[Bound]) -> Work[None]:
+    """Write claims, decisions and delivery: the one transaction by which interrupts are consumed."""
+    keeper, head = house.keeper, sight.superstep.head
+    for one in taken:
+        owner = sight.owners.get(one.interrupt)
+        place = (owner.namespace, owner.checkpoint, owner.task) if owner else ("", "", "")
+        packed = keeper.serde.dumps_typed(one.answer.value)
+        answered = owner.answered if owner else 0
+        record = Claim(
+            call.thread, one.key, one.interrupt, one.answer.digest, *packed, head, *place, answered,
+            call.delivery, protocol.now(), protocol.place(),
+        )  # fmt: skip
+        if not (yield from protocol.claiming(keeper.guard_sql, record)):
+            raise AssertionError("a claim appeared although the lease was held")
+    # An answer that stock LangGraph recorded for whoever asks next would be served to somebody else.
+    yield from dropping(keeper.guard_slots, call.thread, ("", head, NULL_TASK), RESUME)
+    for one in taken:
+        yield from _slotting(call, house, sight, one)
+    if call.delivery:
+        yield from protocol.accepting(keeper.guard_sql, house.delivery(call, head))
+
+
+def _slotting(call: Call, house: House, sight: Sight, one: Bound) -> Work[None]:
+    """Put a decision where LangGraph finds it, and take its question from wherever it is shown.
+
+    The task that asked has a slot for it. If it isn't known who asks, the thread has one for whoever does.
+    """
+    keeper, step, serde = house.keeper, sight.superstep, house.keeper.serde
+    question, owner = sight.question(one.key), sight.owners.get(one.interrupt)
+    if question is None or owner is None:
+        at = ("", step.head, NULL_TASK)
+        yield from putting(keeper.guard_slots, call.thread, at, RESUME, serde.dumps_typed(one.answer.value))
+        return
+    place = (owner.namespace, owner.checkpoint, owner.task)
+    answers = [*step.answers_of(*place, house.unpack), one.answer.value]
+    yield from putting(keeper.guard_slots, call.thread, place, RESUME, serde.dumps_typed(answers))
+    for at in question.shown_by:
+        others = tuple(shown for shown in step.shown_at(at, house.unpack) if shown.id != one.interrupt)
+        yield from putting(keeper.guard_slots, call.thread, at, INTERRUPT, serde.dumps_typed(others))
+
+
+def _withdrawing(call: Call, house: House, sight: Sight, taken: Sequence[Bound]) -> Work[None]:
+    """Undo `_claiming`: the interrupt refused the decision by its response schema, and waits for another."""
+    keeper, step, serde = house.keeper, sight.superstep, house.keeper.serde
+    yield from protocol.unclaiming(keeper.guard_sql, call.thread, [one.key for one in taken], call.delivery)
+    yield from dropping(keeper.guard_slots, call.thread, ("", step.head, NULL_TASK), RESUME)
+    for one in taken:
+        question, owner = sight.question(one.key), sight.owners.get(one.interrupt)
+        if question is None or owner is None:
+            continue
+        place = (owner.namespace, owner.checkpoint, owner.task)
+        yield from dropping(keeper.guard_slots, call.thread, place, RESUME)
+        if answers := step.answers_of(*place, house.unpack):
+            yield from putting(keeper.guard_slots, call.thread, place, RESUME, serde.dumps_typed(answers))
+        for at in question.shown_by:
+            shown = serde.dumps_typed(tuple(step.shown_at(at, house.unpack)))
+            yield from putting(keeper.guard_slots, call.thread, at, INTERRUPT, shown)
+
+
+def _note(call: Call, house: House, branch_: str) -> Any:
+    names = ",".join(answer.interrupt or "" for answer in call.answers)
+    digests = ",".join(answer.digest for answer in call.answers)
+    return lambda: protocol.refusing(house.keeper.guard_sql, call.thread, names, branch_, digests, call.delivery)

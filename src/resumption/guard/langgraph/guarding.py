@@ -1,0 +1,95 @@
+"""`guard`: a guarded copy of a compiled graph."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeVar
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.pregel import Pregel
+
+from resumption.errors import UnsupportedSaver
+from resumption.guard.langgraph.calls import Fork
+from resumption.guard.langgraph.graph import GuardedGraph, Settings
+from resumption.guard.langgraph.loops import install
+from resumption.guard.langgraph.savers import guarded_saver
+from resumption.guard.langgraph.seams import check_seams
+from resumption.guard.langgraph.validity import validated
+
+__all__ = ["afork", "fork", "guard"]
+
+G = TypeVar("G", bound=Pregel[Any, Any, Any, Any])
+
+
+def guard(graph: G, *, wait: float = 30.0, on_conflict: Literal["join", "raise"] = "join") -> G:
+    """Return a copy of a compiled graph, or of an entrypoint, that keeps the contract.
+
+    It has the type and the methods of the graph, on the same connection. The graph itself isn't changed.
+
+    Args:
+        graph: what `StateGraph.compile`, `entrypoint` or `create_agent` returned, with a checkpointer.
+        wait: how many seconds a call waits for another that has its thread, before it raises `RunBusy`.
+        on_conflict: what a second delivery of the same decision to the same interrupt does: "join" gives it the
+            outcome of the first, "raise" refuses it with `AlreadyConsumed`. Another decision is always refused.
+
+    Raises `UnsupportedSaver`, `UnsupportedRelease`, `LeaseImpossible`.
+    """
+    if isinstance(graph, GuardedGraph):
+        return graph
+    check_seams()
+    if not isinstance(graph.checkpointer, BaseCheckpointSaver):
+        raise UnsupportedSaver(
+            f"{graph.get_name()} has no checkpointer of its own.",
+            advice="Compile it with one, and guard the outermost graph: its subgraphs are guarded with it.",
+        )
+    settings = Settings(wait, on_conflict == "join")
+    name = f"Guarded{type(graph).__name__}"
+    kind: type[G] = type(name, (GuardedGraph, type(graph)), {"guard_settings": settings, "__module__": __name__})
+    copy = object.__new__(kind)
+    copy.__dict__.update(graph.__dict__)
+    copy.checkpointer = guarded_saver(graph.checkpointer)
+    copy.nodes = validated(graph)
+    install()
+    return copy
+
+
+def fork(
+    graph: Pregel[Any, Any, Any, Any],
+    config: RunnableConfig,
+    value: Any,
+    *,
+    interrupt: str | None = None,
+    **options: Any,
+) -> Any:
+    """Give an interrupt a second decision, on a branch of its own, and run it; returns what `invoke` does.
+
+    The first decision, its outcome and its effects stay as they are. The branch becomes the thread's newest.
+
+    Args:
+        graph: a guarded graph.
+        config: the thread, and the `checkpoint_id` at which the interrupt was pending.
+        value: the decision.
+        interrupt: the interrupt's id; needed if several were raised at that checkpoint.
+        options: as for `invoke`, `delivery_id` included.
+
+    Raises `NothingToFork`, `UnknownAddress`, `AmbiguousAnswer`, and what `invoke` raises.
+    """
+    return _guarded(graph).invoke(Fork(value, interrupt), config, **options)
+
+
+async def afork(
+    graph: Pregel[Any, Any, Any, Any],
+    config: RunnableConfig,
+    value: Any,
+    *,
+    interrupt: str | None = None,
+    **options: Any,
+) -> Any:
+    """As `fork`, on the event loop."""
+    return await _guarded(graph).ainvoke(Fork(value, interrupt), config, **options)
+
+
+def _guarded(graph: Pregel[Any, Any, Any, Any]) -> GuardedGraph:
+    if isinstance(graph, GuardedGraph):
+        return graph
+    raise UnsupportedSaver(f"{graph.get_name()} isn't guarded.", advice="Fork what `guard` returned.")

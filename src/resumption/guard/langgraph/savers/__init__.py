@@ -1,0 +1,56 @@
+"""Savers whose writes carry a fence: subclasses by mixin of whatever saver the graph was compiled with.
+
+A mixin, not a wrapper: LangGraph looks at a saver's class and at the signatures of its methods to find out what it can
+do, and copies savers with a serializer of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from resumption.errors import UnsupportedSaver
+from resumption.guard.langgraph.savers.base import GuardedSaver
+
+__all__ = ["GuardedSaver", "guarded_saver"]
+
+
+def guarded_saver(saver: BaseCheckpointSaver[Any]) -> GuardedSaver:
+    """A copy of the saver, on the same connection, that is guarded. Raises `UnsupportedSaver`."""
+    if isinstance(saver, GuardedSaver):
+        return saver
+    mixin = _mixin_for(saver)
+    name = f"Guarded{type(saver).__name__}"
+    kind: type[GuardedSaver] = type(name, (mixin, type(saver)), {"__module__": mixin.__module__})
+    copy = object.__new__(kind)
+    copy.__dict__.update(saver.__dict__)
+    copy.prepare(saver)
+    return copy
+
+
+def _mixin_for(saver: BaseCheckpointSaver[Any]) -> type[GuardedSaver]:
+    """The mixin for a saver's kind. A kind whose module nobody imported can't be the one."""
+    import sys
+
+    for module, name, mixin in _KINDS:
+        base = getattr(sys.modules.get(module), name, None)
+        if base is not None and isinstance(saver, base):
+            from importlib import import_module
+
+            found: type[GuardedSaver] = getattr(import_module(f"{__name__}.{mixin[0]}"), mixin[1])
+            return found
+    raise UnsupportedSaver(
+        f"A {type(saver).__name__} can't be guarded: its writes can't be made to carry a fence.",
+        advice="Use a saver of langgraph-checkpoint-sqlite or langgraph-checkpoint-postgres.",
+    )
+
+
+_KINDS = (
+    ("langgraph.checkpoint.memory", "InMemorySaver", ("memory", "GuardedMemory")),
+    ("langgraph.checkpoint.sqlite", "SqliteSaver", ("sqlite", "GuardedSqlite")),
+    ("langgraph.checkpoint.sqlite.aio", "AsyncSqliteSaver", ("aiosqlite", "GuardedAsyncSqlite")),
+    ("langgraph.checkpoint.postgres", "PostgresSaver", ("postgres", "GuardedPostgres")),
+    ("langgraph.checkpoint.postgres.aio", "AsyncPostgresSaver", ("aiopostgres", "GuardedAsyncPostgres")),
+)
+"""The savers that can be guarded: module and name, and the mixin's."""

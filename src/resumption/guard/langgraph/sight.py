@@ -1,0 +1,165 @@
+"""Reading what is durable about a thread: its questions, who asked them, and which decisions have claimed them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from langgraph.pregel import Pregel
+
+from resumption.guard.claims import protocol
+from resumption.guard.claims.records import Claim
+from resumption.guard.claims.statements import Statements
+from resumption.guard.langgraph.calls import Call
+from resumption.guard.langgraph.slots import (
+    Owner,
+    Question,
+    Row,
+    SlotStatements,
+    Superstep,
+    Unpack,
+    reading,
+    visiting,
+)
+from resumption.guard.langgraph.steps import Course, Inspect, Read
+from resumption.guard.stores.protocol import Work
+
+__all__ = ["UNPROVEN", "Sight", "Topology", "consumed", "look"]
+
+UNPROVEN = "?/"
+"""How the key begins of a question of which nothing proves who asked: in a subgraph that keeps no checkpoints, say."""
+
+
+class Topology:
+    """The names of the nodes of a graph and of the subgraphs that LangGraph finds in it."""
+
+    def __init__(self, graph: Pregel[Any, Any, Any, Any]) -> None:
+        self._graph = graph
+        self._names: dict[str, tuple[str, ...]] | None = None
+
+    def names(self, namespace: str) -> Iterable[str]:
+        """The names of the nodes in the graph that a namespace belongs to; none if LangGraph can't find that graph."""
+        parts = [part.partition(":")[0] for part in namespace.split("|") if part and not part.isdigit()]
+        return self._all().get("|".join(parts), ())
+
+    def _all(self) -> dict[str, tuple[str, ...]]:
+        if self._names is None:
+            found = {"": tuple(self._graph.nodes)}
+            for namespace, graph in self._graph.get_subgraphs(recurse=True):
+                if isinstance(graph, Pregel):
+                    found[namespace] = tuple(graph.nodes)
+            self._names = found
+        return self._names
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What is durable about a thread, read at once."""
+
+    superstep: Superstep
+    questions: Sequence[Question]
+    owners: dict[str, Owner | None]
+    """The owner of each question, by the question's id; None where nothing proves it."""
+    claims: dict[str, Claim]
+    """The claims that bear on the call, by key."""
+    last: Claim | None
+    """The newest claim on the thread."""
+    named: dict[str, Claim] = field(default_factory=dict)
+    """The newest claim on each interrupt that the call names."""
+    addressed: Sequence[Claim] = ()
+    """The claims that were made at the checkpoint that the call names."""
+
+    def key_of(self, question: Question) -> str:
+        """The question's key."""
+        owner = self.owners[question.identity]
+        return owner.key if owner else f"{UNPROVEN}{self.superstep.head}/{question.identity}"
+
+    def question(self, key: str) -> Question | None:
+        """The question with that key, if it still waits."""
+        return next((question for question in self.questions if self.key_of(question) == key), None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the database said."""
+
+    superstep: Superstep
+    last: Claim | None
+    open: Sequence[Claim]
+    named: Mapping[str, Sequence[Claim]]
+    addressed: Sequence[Claim]
+
+
+def look(call: Call, sql: Statements, slots: SlotStatements, topology: Topology, unpack: Unpack) -> Course[Sight]:
+    """Read all that a call's admission depends on."""
+
+    def nested_under(rows: Sequence[Row]) -> Iterable[str]:
+        root = Superstep("", {("", ""): rows})
+        for question in root.questions(unpack):
+            if root.owner_of(question, topology.names, unpack) is None:
+                for _, _, task in question.shown_by:
+                    yield from (f"{name}:{task}" for name in topology.names(""))
+
+    found: _Found = yield Read(lambda: _seeing(call, sql, slots, nested_under))
+    step = found.superstep
+    questions = step.questions(unpack)
+    owners = {question.identity: step.owner_of(question, topology.names, unpack) for question in questions}
+    if any(owner is None for owner in owners.values()):
+        snapshot = yield Inspect(call.config)
+        nodes = frozenset(task.id for task in snapshot.tasks)
+        for question in questions:
+            owners[question.identity] = owners[question.identity] or _sole_call(step, question, nodes, unpack)
+    every = [*found.open, *found.addressed, *(claim for claims in found.named.values() for claim in claims)]
+    return Sight(
+        superstep=step,
+        questions=questions,
+        owners=owners,
+        claims={claim.key: claim for claim in [*every, *([found.last] if found.last else [])]},
+        last=found.last,
+        named={interrupt: claims[0] for interrupt, claims in found.named.items() if claims},
+        addressed=found.addressed,
+    )
+
+
+def _seeing(
+    call: Call, sql: Statements, slots: SlotStatements, nested_under: Callable[[Sequence[Row]], Iterable[str]]
+) -> Work[_Found]:
+    # The questions before the claims: a claim that is made in between is then seen on a question that waits.
+    superstep = yield from reading(slots, call.thread, nested_under)
+    last = yield from protocol.last_claim(sql, call.thread)
+    open_claims = yield from protocol.claims_at(sql, call.thread, superstep.head)
+    named = {}
+    for answer in call.answers:
+        if answer.interrupt is not None:
+            named[answer.interrupt] = yield from protocol.claims_of(sql, call.thread, answer.interrupt)
+    addressed: Sequence[Claim] = ()
+    if call.checkpoint and call.checkpoint != superstep.head:
+        addressed = yield from protocol.claims_at(sql, call.thread, call.checkpoint)
+    inside = {(claim.namespace, claim.checkpoint) for claim in open_claims if claim.namespace}
+    superstep = yield from visiting(slots, call.thread, superstep, sorted(inside))
+    return _Found(superstep, last, open_claims, named, addressed)
+
+
+def _sole_call(step: Superstep, question: Question, nodes: frozenset[str], unpack: Unpack) -> Owner | None:
+    """The task that a node's code called, where it alone can have asked.
+
+    A `@task` has the name of a function, which no node tells. But beside the node that called it, nothing else at the
+    root shows its question.
+    """
+    calls = [at for at in question.shown_by if at[2] not in nodes]
+    if len(calls) != 1 or calls[0][0] != "":
+        return None
+    return Owner(*calls[0], answered=len(step.answers_of(*calls[0], unpack)))
+
+
+def consumed(claim: Claim, step: Superstep, unpack: Unpack) -> bool:
+    """Whether the gate received the claim's decision, and its task's progress is durable."""
+    if step.head != claim.root or (claim.namespace, claim.checkpoint) in step.moved:
+        return True
+    if not claim.task:
+        return False
+    at = (claim.namespace, claim.checkpoint, claim.task)
+    if step.finished(*at):
+        return True
+    return bool(step.shown_at(at, unpack)) and len(step.answers_of(*at, unpack)) > claim.answered

@@ -1,0 +1,98 @@
+"""A tenure: one run's hold on one thread, from before it reads durable state until its last node has ended."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from resumption.errors import Fenced
+from resumption.guard.claims.locks import Held
+
+__all__ = ["KEY", "Tenure", "acting", "tenure_of"]
+
+KEY = "__pregel_resumption_tenure"
+"""Where a run's config carries its tenure. LangGraph hands keys of this form to subgraphs and savers, but keeps them
+out of metadata, traces and streams. A context variable would not do: LangGraph writes from threads that have none."""
+
+
+class Tenure:
+    """A held lease, the fence that its writes carry, and the nodes that run under it."""
+
+    def __init__(self, thread: str, held: Held) -> None:
+        self.thread = thread
+        self.token = secrets.token_hex(16)
+        self.fence: int | None = None
+        """The fence of this tenure's grant; None until its first write has made one."""
+        self._held = held
+        self._process = os.getpid()
+        self._guard = threading.Lock()
+        self._attended = 0
+        self._over = False
+
+    def check(self) -> None:
+        """Raise `Fenced` in a forked child, which inherits the run but not the lease, and after the end."""
+        if os.getpid() != self._process:
+            raise Fenced(
+                f"A forked child of the executor of thread {self.thread!r} tried to write to it.",
+                advice="Let the process that runs the graph do so.",
+            )
+        if self._over and not self._attended:
+            raise Fenced(
+                f"The run on thread {self.thread!r} has ended, and its lease was given up.",
+                advice="Don't write to a run after it ended.",
+            )
+
+    @contextmanager
+    def attended(self) -> Generator[None]:
+        """Keep the lease while the block runs, even if the run is cancelled meanwhile."""
+        with self._guard:
+            self._attended += 1
+        try:
+            yield
+        finally:
+            with self._guard:
+                self._attended -= 1
+                last = self._over and not self._attended
+            if last:
+                self._release()
+
+    def end(self) -> None:
+        """The run is over: give the lease up, at once or when the last node has ended."""
+        with self._guard:
+            self._over = True
+            last = not self._attended
+        if last:
+            self._release()
+
+    def _release(self) -> None:
+        # A forked child gave its copy of the lock back when it was forked.
+        if os.getpid() == self._process:
+            self._held.release()
+
+
+_acting: ContextVar[Tenure | None] = ContextVar("resumption_tenure", default=None)
+
+
+@contextmanager
+def acting(tenure: Tenure) -> Generator[None]:
+    """Make the writes of the block, in this thread or task, part of a tenure whose config doesn't carry it."""
+    token = _acting.set(tenure)
+    try:
+        yield
+    finally:
+        _acting.reset(token)
+
+
+def tenure_of(config: Mapping[str, Any] | None) -> Tenure | None:
+    """The tenure on the thread that a config names, if the code that runs is part of one."""
+    configurable = (config or {}).get("configurable") or {}
+    thread = configurable.get("thread_id")
+    for tenure in (configurable.get(KEY), _acting.get()):
+        if isinstance(tenure, Tenure) and tenure.thread == str(thread):
+            return tenure
+    return None

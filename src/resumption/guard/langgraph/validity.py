@@ -1,0 +1,148 @@
+"""Validity: the state that a task's writes lead to is checked against the graph's own schema, before it is stored.
+
+The check is the last step of a node's writers, where the reducers can be applied: a schema says what a channel *holds*,
+not what is written to it. Pydantic models and dataclasses are enforced. A `TypedDict` is an annotation that running
+code often doesn't keep to (an optional field that isn't declared so), so there a breach is logged, once for a channel.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from collections.abc import Iterator, Mapping, Set
+from typing import Annotated, Any, NotRequired, Required, get_args, get_origin, get_type_hints
+
+from langchain_core.runnables import RunnableConfig
+from langgraph._internal._runnable import RunnableCallable
+from langgraph.channels.base import BaseChannel
+from langgraph.pregel import Pregel
+from langgraph.pregel._read import PregelNode
+from pydantic import BaseModel, PydanticSchemaGenerationError, TypeAdapter, ValidationError
+
+from resumption.errors import InvalidCheckpoint
+
+__all__ = ["validated"]
+
+logger = logging.getLogger("resumption")
+
+_CONTROL = frozenset(("__error__", "__error_source_node__", "__interrupt__", "__resume__"))
+
+
+@dataclasses.dataclass(slots=True)
+class _Rule:
+    """What one channel may hold."""
+
+    adapter: TypeAdapter[Any]
+    enforced: bool
+    warned: bool = False
+
+
+def validated(graph: Pregel[Any, Any, Any, Any]) -> dict[str, PregelNode]:
+    """The graph's nodes, each with a last step that refuses what breaks the schema; those of subgraphs too.
+
+    A subgraph is found where it is a node itself. One that a node's code calls is not looked into.
+    """
+    rules = _rules(graph)
+    return {name: _validated_node(name, node, rules) for name, node in graph.nodes.items()}
+
+
+def _validated_node(name: str, node: PregelNode, rules: dict[str, _Rule]) -> PregelNode:
+    changes: dict[str, Any] = {}
+    if rules and node.writers:
+        changes["writers"] = [*node.writers, _check(name, rules)]
+    if isinstance(node.bound, Pregel):
+        inner = object.__new__(type(node.bound))
+        inner.__dict__.update(node.bound.__dict__)
+        inner.nodes = validated(node.bound)
+        changes.update(bound=inner, subgraphs=[inner])
+    return node.copy(changes) if changes else node
+
+
+def _rules(graph: Pregel[Any, Any, Any, Any]) -> dict[str, _Rule]:
+    """The rules of the channels that a graph builder declares; an entrypoint declares none."""
+    builder = getattr(graph, "builder", None)
+    rules: dict[str, _Rule] = {}
+    for schema in getattr(builder, "schemas", {}):
+        enforced = dataclasses.is_dataclass(schema) or (isinstance(schema, type) and issubclass(schema, BaseModel))
+        for channel, annotation in _annotations(schema).items():
+            known = rules.get(channel)
+            if isinstance(graph.channels.get(channel), BaseChannel) and (known is None or enforced > known.enforced):
+                adapter = _adapter(annotation)
+                if adapter is not None:
+                    rules[channel] = _Rule(adapter, enforced)
+    return rules
+
+
+def _annotations(schema: Any) -> dict[str, Any]:
+    try:
+        hints = get_type_hints(schema, include_extras=True)
+    except (NameError, TypeError):
+        return {}  # it names types that can't be found, or is no class: LangGraph knows its channels by other means
+    fields: Mapping[str, Any] = getattr(schema, "model_fields", {})
+    for name, field in fields.items():
+        if field.metadata:
+            hints[name] = Annotated[(field.annotation, *field.metadata)]
+    return {name: _bare(hint) for name, hint in hints.items()}
+
+
+def _bare(hint: Any) -> Any:
+    return get_args(hint)[0] if get_origin(hint) in (Required, NotRequired) else hint
+
+
+def _adapter(annotation: Any) -> TypeAdapter[Any] | None:
+    try:
+        return TypeAdapter(annotation, config={"arbitrary_types_allowed": True})
+    except PydanticSchemaGenerationError:
+        return None
+    except TypeError:
+        pass  # a type with a configuration of its own takes no other
+    return TypeAdapter(annotation)
+
+
+def _check(node: str, rules: Mapping[str, _Rule]) -> RunnableCallable:
+    def check(value: Any, config: RunnableConfig) -> Any:
+        writes = getattr(config["configurable"]["__pregel_send"], "__self__", None)
+        written = {channel for channel, _ in writes} & rules.keys() if writes is not None else rules.keys()
+        for channel, reason in _breaches(config, written, rules):
+            if rules[channel].enforced:
+                _clear(writes)
+                raise InvalidCheckpoint(
+                    f"Node {node!r} leaves channel {channel!r} with a value that the schema excludes: {reason}.",
+                    advice="Nothing of it was stored. Correct the node, and recover with invoke(None).",
+                )
+            if not rules[channel].warned:
+                rules[channel].warned = True
+                logger.warning("node %s left %s with a value that its annotation excludes: %s", node, channel, reason)
+        return value
+
+    async def acheck(value: Any, config: RunnableConfig) -> Any:
+        return check(value, config)
+
+    return RunnableCallable(check, acheck, name="resumption_validity", trace=False, recurse=False)
+
+
+def _breaches(config: RunnableConfig, channels: Set[str], rules: Mapping[str, _Rule]) -> Iterator[tuple[str, str]]:
+    """The channels that the task's writes leave in an invalid state, and what is wrong."""
+    read = config["configurable"]["__pregel_read"]
+    try:
+        state = read(list(channels), True) if channels else {}
+    except Exception as error:  # the program's reducer met a value that it wasn't made for
+        for channel in channels:
+            try:
+                read([channel], True)
+            except Exception:
+                yield channel, f"its reducer raised {type(error).__name__}: {error}"
+        return
+    for channel, value in state.items():
+        try:
+            rules[channel].adapter.validate_python(value)
+        except ValidationError as error:
+            yield channel, "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:3])
+
+
+def _clear(writes: Any) -> None:
+    """LangGraph stores a failed task's writes beside its error, and would take the task for finished."""
+    if writes is not None:
+        kept = [write for write in writes if write[0] in _CONTROL]
+        writes.clear()
+        writes.extend(kept)

@@ -1,0 +1,48 @@
+"""The guard for LangGraph: `guard` a compiled graph, `fork` where a second outcome is wanted.
+
+`docs/guard.md` says what is protected, where each decision is taken, and what isn't covered.
+"""
+
+from __future__ import annotations
+
+from resumption.errors import (
+    AlreadyConsumed,
+    AmbiguousAnswer,
+    DecisionPending,
+    DeliveryMismatch,
+    EmptyAnswer,
+    Fenced,
+    GuardError,
+    InvalidCheckpoint,
+    LeaseImpossible,
+    NothingToFork,
+    NotPending,
+    RunBusy,
+    SupersededCheckpoint,
+    UnknownAddress,
+    UnsupportedRelease,
+    UnsupportedSaver,
+)
+from resumption.guard.langgraph.guarding import afork, fork, guard
+
+__all__ = [
+    "AlreadyConsumed",
+    "AmbiguousAnswer",
+    "DecisionPending",
+    "DeliveryMismatch",
+    "EmptyAnswer",
+    "Fenced",
+    "GuardError",
+    "InvalidCheckpoint",
+    "LeaseImpossible",
+    "NotPending",
+    "NothingToFork",
+    "RunBusy",
+    "SupersededCheckpoint",
+    "UnknownAddress",
+    "UnsupportedRelease",
+    "UnsupportedSaver",
+    "afork",
+    "fork",
+    "guard",
+]

@@ -1,0 +1,1 @@
+"""LangGraph with the guard applied, as planes: the same programs and savers, run under `resumption.langgraph.guard`."""

@@ -1,0 +1,123 @@
+"""A guarded graph is what it was made from, and says so when it can't be guarded."""
+
+from __future__ import annotations
+
+import copy
+import re
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.graph import StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import interrupt
+from pydantic import BaseModel
+
+from resumption.guard.langgraph.seams import SEAMS, missing
+from resumption.langgraph import UnsupportedSaver, guard
+
+from .programs import THREAD, answer, pending
+
+INPUT: Any = {"trail": []}
+
+
+def test_it_has_the_type_and_the_methods_of_the_graph(bench):
+    app = bench.approval()
+    assert isinstance(app, CompiledStateGraph)
+    assert isinstance(app.checkpointer, SqliteSaver)
+    assert guard(app) is app
+    assert app.get_graph().to_json() == _stock(bench).get_graph().to_json()
+    assert app.get_input_jsonschema() == _stock(bench).get_input_jsonschema()
+
+
+def _stock(bench: Any) -> Any:
+    builder = bench.builder(draft=bench.step("draft"), pay=bench.gate("pay"), notify=bench.step("notify"))
+    return builder.compile(checkpointer=bench.saver())
+
+
+@pytest.mark.parametrize("change", [copy.copy, lambda app: app.with_config(tags=["x"]), lambda app: app.copy()])
+def test_a_copy_of_it_is_guarded(bench, change):
+    app = change(bench.approval())
+    app.invoke(INPUT, THREAD)
+    (asked,) = pending(app)
+    app.invoke(answer({asked: "yes"}), THREAD)
+    app.invoke(answer({asked: "yes"}), THREAD)
+    assert bench.fired() == ["draft", "pay=yes", "notify"]
+
+
+@pytest.mark.parametrize("mode", ["values", "updates", ["values", "updates"]])
+@pytest.mark.parametrize("subgraphs", [False, True])
+def test_it_streams_what_the_graph_streams(bench, mode, subgraphs):
+    def shown(app: Any, thread: str) -> list[Any]:
+        config = {"configurable": {"thread_id": thread}}
+        asked = list(app.stream(INPUT, config, stream_mode=mode, subgraphs=subgraphs))
+        return [_without_ids(asked), list(app.stream(answer("yes"), config, stream_mode=mode, subgraphs=subgraphs))]
+
+    assert shown(bench.approval(), "guarded") == shown(_stock(bench), "stock")
+
+
+def _without_ids(chunks: list[Any]) -> list[str]:
+    return [re.sub("[0-9a-f]{32}", "…", repr(chunk)) for chunk in chunks]
+
+
+@pytest.mark.parametrize("mode", ["values", "updates", ["updates", "values"]])
+def test_a_repetition_streams_the_outcome(bench, mode):
+    app = bench.approval()
+    app.invoke(INPUT, THREAD)
+    app.invoke(answer("yes"), THREAD)
+    chunks = list(app.stream(answer("yes"), THREAD, stream_mode=mode))
+    values = {"trail": ["draft", "pay=yes", "notify"]}
+    assert chunks == ([] if mode == "updates" else [values] if mode == "values" else [("values", values)])
+
+
+def test_what_it_stores_has_no_trace_of_the_guard(bench):
+    app = bench.approval()
+    app.invoke(INPUT, THREAD)
+    app.invoke(answer("yes"), THREAD, delivery_id="x")
+    for state in app.get_state_history(THREAD):
+        assert set(state.config["configurable"]) == {"thread_id", "checkpoint_ns", "checkpoint_id"}
+        assert set(state.metadata) <= {"source", "step", "parents"}
+
+
+def test_a_decision_that_the_interrupts_schema_refuses_is_not_consumed(bench):
+    from langgraph import errors
+
+    if not hasattr(errors, "is_invalid_resume"):
+        pytest.skip("this release has no response schemas")
+
+    def node(state: Any) -> Any:
+        return {"trail": [str(interrupt("how many?", response_schema=_Count).count)]}
+
+    app = bench.guarded(bench.builder(ask=node))
+    app.invoke(INPUT, THREAD)
+    with pytest.raises(ValueError, match="count"):
+        app.invoke(answer({"count": "many"}), THREAD, delivery_id="x")
+    assert len(pending(app)) == 1
+    assert app.invoke(answer({"count": 3}), THREAD, delivery_id="x")["trail"] == ["3"]
+
+
+class _Count(BaseModel):
+    count: int
+
+
+def test_a_saver_that_cannot_be_fenced_is_refused(bench):
+    class Foreign(BaseCheckpointSaver[Any]):
+        """Nobody knows how it writes."""
+
+    builder: StateGraph[Any] = bench.builder(draft=bench.step("draft"))
+    with pytest.raises(UnsupportedSaver, match="Foreign"):
+        guard(builder.compile(checkpointer=Foreign()))
+    with pytest.raises(UnsupportedSaver, match="no checkpointer"):
+        guard(builder.compile())
+
+
+def test_this_release_has_every_seam():
+    assert list(missing()) == []
+
+
+@pytest.mark.parametrize("purpose", SEAMS)
+def test_a_seam_that_moved_is_named(purpose):
+    module, _ = SEAMS[purpose]
+    assert list(missing({purpose: (f"{module}.moved", lambda _: True)})) == [f"{purpose} ({module}.moved)"]
+    assert list(missing({purpose: (module, lambda found: found.no_such_name)})) == [f"{purpose} ({module})"]

@@ -1,0 +1,157 @@
+"""Second outcomes are asked for by name; deliveries with an id happen once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langgraph.graph import START
+
+from resumption.langgraph import (
+    AlreadyConsumed,
+    AmbiguousAnswer,
+    DeliveryMismatch,
+    NothingToFork,
+    SupersededCheckpoint,
+    UnknownAddress,
+    UnsupportedSaver,
+    fork,
+)
+
+from .programs import THREAD, answer, pending
+
+INPUT: Any = {"trail": []}
+
+
+def test_each_fork_has_an_outcome_and_effects_of_its_own(bench):
+    """LangGraph #6663: all of them were served the first decision."""
+    app = bench.approval()
+    app.invoke(INPUT, THREAD)
+    parked = app.get_state(THREAD).config
+    app.invoke(answer("one"), THREAD)
+    assert [fork(app, parked, value)["trail"][1] for value in ("two", "three")] == ["pay=two", "pay=three"]
+    assert bench.fired() == ["draft", *(f for n in ("one", "two", "three") for f in (f"pay={n}", "notify"))]
+
+
+def test_a_fork_at_a_second_interrupt_keeps_the_first_answer(bench):
+    app = bench.guarded(bench.builder(pay=bench.gate("pay", "first?", "second?")))
+    app.invoke(INPUT, THREAD)
+    app.invoke(answer("A"), THREAD)
+    parked, (second,) = app.get_state(THREAD).config, pending(app)
+    app.invoke(answer("B"), THREAD)
+    assert fork(app, parked, "C", interrupt=second)["trail"] == ["pay=A,C"]
+
+
+def test_a_fork_where_two_interrupts_were_raised_names_one(bench):
+    builder = bench.builder(left=bench.gate("left"))
+    builder.add_node("right", bench.gate("right"))
+    builder.add_edge(START, "right")
+    app = bench.guarded(builder)
+    app.invoke(INPUT, THREAD)
+    parked = app.get_state(THREAD).config
+    app.invoke(answer(dict.fromkeys(pending(app), "A")), THREAD)
+    with pytest.raises(AmbiguousAnswer, match="2 interrupts"):
+        fork(app, parked, "C")
+
+
+def test_a_fork_in_a_subgraph_runs_nothing_before_the_gate_again(bench):
+    inner = bench.builder(draft=bench.step("draft"), pay=bench.gate("pay")).compile()
+    app = bench.guarded(bench.builder(inner=inner, notify=bench.step("notify")))
+    app.invoke(INPUT, THREAD)
+    parked = app.get_state(THREAD).config
+    app.invoke(answer("yes"), THREAD)
+    assert fork(app, parked, "no")["trail"][-2:] == ["pay=no", "notify"]
+    assert bench.fired() == ["draft", "pay=yes", "notify", "pay=no", "notify"]
+
+
+def test_a_fork_of_the_functional_api_has_its_own_decision(bench):
+    app = bench.functional()
+    app.invoke(1, THREAD)
+    parked = app.get_state(THREAD).config
+    app.invoke(answer("yes"), THREAD)
+    assert fork(app, parked, "no") == ["draft", "pay=no"]
+
+
+def test_a_fork_does_not_disturb_a_repetition_of_the_first_decision(bench):
+    app = bench.approval()
+    app.invoke(INPUT, THREAD)
+    parked = app.get_state(THREAD).config
+    app.invoke(answer("yes"), THREAD)
+    fork(app, parked, "no")
+    app.invoke(answer("yes"), parked)
+    with pytest.raises(AlreadyConsumed):
+        app.invoke(answer("other"), parked)
+    assert bench.fired().count("notify") == 2
+
+
+def test_a_checkpoint_id_is_no_fork_intent(bench):
+    app = bench.approval()
+    app.invoke(INPUT, THREAD)
+    parked = app.get_state(THREAD).config
+    app.invoke(answer("yes"), parked)
+    before = bench.fired()
+    with pytest.raises(SupersededCheckpoint, match="fork"):
+        app.invoke(None, parked)
+    with pytest.raises(UnknownAddress):
+        app.invoke(None, {"configurable": {"thread_id": "t", "checkpoint_id": "1f000000-0000-6000-8000-000000000000"}})
+    assert bench.fired() == before
+
+
+def test_only_an_interrupt_can_be_forked(bench):
+    app = bench.approval()
+    app.invoke(INPUT, THREAD)
+    first = list(app.get_state_history(THREAD))[-1].config
+    with pytest.raises(NothingToFork):
+        fork(app, first, "no")
+
+
+def test_only_a_guarded_graph_can_be_forked(bench):
+    stock = bench.builder(draft=bench.step("draft")).compile(checkpointer=bench.saver())
+    with pytest.raises(UnsupportedSaver, match="isn't guarded"):
+        fork(stock, THREAD, "no")
+
+
+# Delivery ids ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by_config", [False, True])
+def test_a_delivery_that_is_repeated_returns_its_recorded_outcome(bench, by_config):
+    app = bench.approval()
+
+    def deliver(payload: Any, name: str) -> Any:
+        if by_config:
+            return app.invoke(payload, {"configurable": {"thread_id": "t", "delivery_id": name}})
+        return app.invoke(payload, THREAD, delivery_id=name)
+
+    started = deliver(INPUT, "start")
+    assert deliver(INPUT, "start") == started
+    finished = deliver(answer("yes"), "approve")
+    assert deliver(answer("yes"), "approve") == finished
+    assert deliver(INPUT, "start")["__interrupt__"] == started["__interrupt__"]
+    assert bench.fired() == ["draft", "pay=yes", "notify"]
+
+
+def test_a_delivery_id_with_another_payload_is_refused(bench):
+    app = bench.approval()
+    app.invoke(INPUT, THREAD, delivery_id="start")
+    app.invoke(answer("yes"), THREAD, delivery_id="approve")
+    with pytest.raises(DeliveryMismatch):
+        app.invoke(answer("no"), THREAD, delivery_id="approve")
+    with pytest.raises(DeliveryMismatch):
+        app.invoke({"trail": ["other"]}, THREAD, delivery_id="start")
+
+
+def test_a_delivery_that_failed_can_be_made_again(bench):
+    failing = [True]
+
+    def fail_once() -> None:
+        if failing.pop():
+            raise ConnectionError("the bank is out of reach")
+
+    app = bench.guarded(bench.builder(draft=bench.step("draft"), pay=bench.gate("pay", before=fail_once)))
+    app.invoke(INPUT, THREAD, delivery_id="start")
+    with pytest.raises(ConnectionError):
+        app.invoke(answer("yes"), THREAD, delivery_id="approve")
+    failing.append(False)
+    assert app.invoke(answer("yes"), THREAD, delivery_id="approve")["trail"] == ["draft", "pay=yes"]
+    assert bench.fired() == ["draft", "pay=yes"]
