@@ -8,18 +8,22 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import psycopg
 import pytest
+from click.testing import CliRunner
 
+from resumption.cli import main
 from resumption.contract.verdicts import Label
-from resumption.errors import PostgresMissing
+from resumption.errors import BackendMissing, PostgresMissing
 from resumption.harness import stores
 from resumption.harness.databases import Databases
 from resumption.harness.postgres import ThrowawayPostgres, find_binaries
 from resumption.harness.probes import PROBES, Probe
 from resumption.harness.receipts import Receipt
 from resumption.harness.runner import run_suite
+from resumption.harness.stores import PostgresServer, stores_for
 from resumption.harness.workspace import memory_folder
 from resumption.planes.interface import Backend
 from resumption.planes.langgraph.spec import GRAPH
@@ -73,28 +77,36 @@ def test_copies_of_a_database_are_alike_and_recover_alike(server: ThrowawayPostg
     assert {(cell.property.value, cell.label) for cell in receipt.cells} == {("RD", Label.HOLDS)}
 
 
-def test_a_server_that_cannot_be_had_leaves_cells_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    def nothing(_: Path | None) -> ThrowawayPostgres:
+def test_a_server_that_was_named_and_is_not_there_leaves_cells_not_run() -> None:
+    command = ["check", "langgraph[postgres]", "--probe", "crash/parked", "--postgres", "postgresql://127.0.0.1:1/no"]
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 3, done.output
+    assert "not run 4" in done.output
+    told = " ".join(done.output.split())
+    assert "not run: EO, LV on langgraph graph postgres; bare, map. The PostgreSQL server can't be used" in told
+    assert "Check the server's log, and the connection string if you gave one." in told
+
+
+def test_a_server_that_cannot_be_had_is_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Path | None] = []
+
+    def nothing(folder: Path | None) -> ThrowawayPostgres:
+        asked.append(folder)
         raise PostgresMissing("No PostgreSQL server is installed here.", advice="Install one.")
 
     monkeypatch.setattr(stores, "ThrowawayPostgres", nothing)
-    receipt = _run(_SERVED[0], postgres="", probes=("crash/parked",))
-    parts = [part for cell in receipt.cells for part in cell.parts]
-    assert {part.label for part in parts} == {Label.NOT_RUN}
-    assert {part.reason for part in parts} == {"No PostgreSQL server is installed here. Install one."}
+    server = PostgresServer()
+    for _ in range(2):
+        with pytest.raises(PostgresMissing, match=r"Install one\."):
+            server.databases()
+    server.close()
+    assert len(asked) == 1
 
 
-def test_a_server_that_was_named_and_is_not_there_leaves_cells_not_run() -> None:
-    receipt = _run(_SERVED[0], postgres="postgresql://127.0.0.1:1/nowhere", probes=("crash/parked",))
-    assert {cell.label for cell in receipt.cells} == {Label.NOT_RUN}
-
-
-def test_a_distribution_that_is_missing_leaves_cells_not_run(server: ThrowawayPostgres) -> None:
-    needy = replace(_SERVED[0], requires=("no-such-distribution",))
-    receipt = _run(needy, postgres=server.dsn, probes=("crash/parked",))
-    reasons = {part.reason for cell in receipt.cells for part in cell.parts}
-    assert {cell.label for cell in receipt.cells} == {Label.NOT_RUN}
-    assert all(reason.startswith("no-such-distribution isn't installed") for reason in reasons)
+def test_a_distribution_that_is_missing_is_named() -> None:
+    environment = SimpleNamespace(pins={"psycopg-pool": "3.2"})
+    with pytest.raises(BackendMissing, match="langgraph-checkpoint-postgres isn't installed beside langgraph"):
+        stores_for(GRAPH, _SERVED[0], environment, PostgresServer())  # type: ignore[arg-type]  # its pins are enough
 
 
 def test_content_is_the_same_only_where_the_rows_are(server: ThrowawayPostgres) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -135,6 +136,7 @@ def _refuse_contradictions(terms: Terms, *, threads: bool, hosts: bool) -> None:
         (terms.contest is Contest.RECOVERY and (terms.distinct or terms.equal), "--recoveries bring no decision."),
         (terms.late and terms.distinct, "--late needs a parked run, which --control gives to no latecomer."),
         (terms.means is not Means.HOSTS and (terms.partition or terms.latency_ms > 0), "That needs --hosts."),
+        (terms.one_cpu and not hasattr(os, "sched_setaffinity"), "--one-cpu needs Linux."),
         (terms.contest is Contest.RECOVERY and terms.partition, "--partition waits for a decision to be consumed."),
     )
     for contradiction, message in refused:

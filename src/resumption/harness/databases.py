@@ -112,7 +112,7 @@ def _connecting() -> Iterator[None]:
         yield
     except psycopg.Error as error:
         raise PostgresMissing(
-            f"The PostgreSQL server can't be used: {' '.join(str(error).split())}.",
+            f"The PostgreSQL server can't be used: {' '.join(str(error).split()).rstrip('.')}.",
             advice="Check the server's log, and the connection string if you gave one.",
         ) from error
 

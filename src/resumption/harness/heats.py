@@ -60,7 +60,7 @@ class Terms:
     equal: bool = False
     """Whether all racers bring the same decision."""
     late: bool = False
-    """Whether the last racer starts when the others are let go: its process, its imports' remains, its connection."""
+    """Whether the last racer starts when the others are let go: its process, its connection, its opened run."""
     one_cpu: bool = False
     """Whether all racers share one processor."""
     distinct: bool = False

@@ -75,6 +75,8 @@ class Race:
     created: str
     platform: str
     python: str
+    pins: dict[str, dict[str, str]]
+    """Versions of every distribution in the environment of each plane, by `PLANE/PATH@VERSION`."""
     terms: Terms
     grid: Grid
     heats: tuple[Heat, ...]
@@ -100,6 +102,7 @@ def run_race(
     """
     heats: list[Heat] = []
     unraced: list[Unraced] = []
+    pins: dict[str, dict[str, str]] = {}
     total = sum(1 for spec, _ in specs for _ in spec.backends for _ in grid.points())
     with ExitStack() as stack:
         server = PostgresServer(postgres)
@@ -107,6 +110,7 @@ def run_race(
         for spec, installation in specs:
             folder = Path(stack.enter_context(workspace_folder()))
             with closing(Environment(spec, folder, 1, installation, folder)) as environment:
+                pins[f"{spec.name}/{spec.path}@{installation.version}".rstrip("@")] = environment.pins
                 for backend in spec.backends:
                     course = _Course(spec, backend, environment, server, folder / backend.name)
                     try:
@@ -119,6 +123,7 @@ def run_race(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         platform=platform.platform(),
         python=platform.python_version(),
+        pins=pins,
         terms=terms,
         grid=grid,
         heats=tuple(heats),

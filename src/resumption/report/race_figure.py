@@ -1,4 +1,4 @@
-"""The figure of a race, as SVG: fires for each racer against jitter, one panel for each course and gate."""
+"""The figure of a race, as SVG: fires for each racer against jitter, a row of panels for each course."""
 
 from __future__ import annotations
 
@@ -24,19 +24,20 @@ def draw(race: Race, path: Path) -> None:
 
     The same race gives the same file: no random identities and no date. Text stays text.
     """
-    panels = [
-        (f"{name}\ngate {gate:g} ms", list(of_gate))
-        for name, heats in rows(race).items()
-        for gate, of_gate in groupby(doses(heats), key=lambda dose: dose.gate_ms)
-    ]
+    courses = rows(race)
+    gates = race.grid.gates_ms
     with mpl.rc_context():
         mpl.rcParams["svg.hashsalt"] = "resumption"
         mpl.rcParams["svg.fonttype"] = "none"
-        figure = Figure(figsize=(_WIDTH * len(panels), _HEIGHT), layout="constrained")
-        axes: Sequence[Axes] = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
-        for panel, (title, found) in zip(axes, panels, strict=True):
-            _draw_panel(panel, title, found)
-        axes[0].set_ylabel("fires for each racer")
+        figure = Figure(figsize=(_WIDTH * len(gates), _HEIGHT * len(courses)), layout="constrained")
+        axes = figure.subplots(len(courses), len(gates), squeeze=False, sharex=True, sharey=True)
+        for (name, heats), line in zip(courses.items(), axes, strict=True):
+            found = doses(heats)
+            for gate, panel in zip(gates, line, strict=True):
+                _draw_panel(panel, f"{name}, gate {gate:g} ms", [dose for dose in found if dose.gate_ms == gate])
+            line[0].set_ylabel("fires for each racer")
+        for panel in axes[-1]:
+            panel.set_xlabel("most that a racer waits, ms (dotted: one fire)")
         figure.savefig(path, format="svg", metadata={"Date": None})
 
 
@@ -46,12 +47,12 @@ def _draw_panel(panel: Axes, title: str, found: Sequence[Dose]) -> None:
         points = list(line)
         jitters = [dose.jitter_ms for dose in points]
         middles = [dose.saturation for dose in points]
-        lows = [dose.saturation - min(heat.saturation for heat in dose.heats) for dose in points]
-        highs = [max(heat.saturation for heat in dose.heats) - dose.saturation for dose in points]
-        marker = _MARKERS[number % len(_MARKERS)]
-        panel.errorbar(jitters, middles, yerr=[lows, highs], marker=marker, capsize=2, label=f"{racers} racers")
-        panel.axhline(1 / racers, linestyle=":", linewidth=0.8, color=f"C{number}")
+        ranges = [[heat.saturation for heat in dose.heats] for dose in points]
+        marker, colour = _MARKERS[number % len(_MARKERS)], f"C{number}"
+        panel.plot(jitters, middles, marker=marker, color=colour, label=f"{racers} racers")
+        panel.vlines(jitters, [*map(min, ranges)], [*map(max, ranges)], color=colour, linewidth=1)
+        panel.axhline(1 / racers, linestyle=":", linewidth=0.8, color=colour)
     panel.set_title(title, fontsize=9)
-    panel.set_xlabel("jitter up to, ms (dotted: one fire)")
     panel.set_ylim(0, None)
-    panel.legend(fontsize=8, frameon=False)
+    if by_racers:
+        panel.legend(fontsize=8, frameon=False)

@@ -67,7 +67,12 @@ def doses(heats: Iterable[Heat]) -> list[Dose]:
 def print_race(race: Race, console: Console) -> None:
     """Print a table for each course, how the calls ended, and where nothing could be run."""
     hang(console, Text("race  "), _terms(race.terms), indent=6)
-    hang(console, Text("cell  "), "fires for each racer; in brackets, fires × heats", indent=6)
+    hang(
+        console,
+        Text("cell  "),
+        "fires for each racer; in brackets, fires × heats. Columns are the most that a racer waits.",
+        indent=6,
+    )
     for name, heats in rows(race).items():
         heading(console, name)
         _print_table(doses(heats), console)
@@ -83,7 +88,7 @@ def print_race(race: Race, console: Console) -> None:
 def _print_table(found: Sequence[Dose], console: Console) -> None:
     for gate, of_gate in groupby(found, key=lambda dose: dose.gate_ms):
         lines = [list(of_racers) for _, of_racers in groupby(of_gate, key=lambda dose: dose.racers)]
-        names = "".join(f"±{dose.jitter_ms:g} ms".ljust(_COLUMN) for dose in lines[0])
+        names = "".join(f"≤{dose.jitter_ms:g} ms".ljust(_COLUMN) for dose in lines[0])
         console.print(Text(f" gate {gate:g} ms".ljust(_COLUMN) + names.rstrip(), style="bold"), soft_wrap=True)
         for line in lines:
             cells = "".join(_cell(dose).ljust(_COLUMN) for dose in line)
