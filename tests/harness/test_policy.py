@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
 
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Facet, Label, Measured
+from resumption.errors import ComparisonImpossible
 from resumption.harness.policy import (
     Drift,
     ExitCode,
@@ -113,6 +115,12 @@ def test_a_changed_label_drifts_with_its_probe() -> None:
     drift = Drift("p/x/sqlite/LV", "crash/every-point", Label.HOLDS, Label.VIOLATES)
     assert drifts_from(before, now, PROBES) == (drift,)
     assert exit_code(now.cells, Policy(FailOn.DRIFT), [drift]) is ExitCode.FINDINGS
+
+
+def test_one_version_does_not_hide_the_drift_of_another() -> None:
+    worse, same = _cell(Label.VIOLATES), replace(_cell(Label.HOLDS), version="2")
+    with pytest.raises(ComparisonImpossible, match="This run has the cell p/x/sqlite/LV for more than one version"):
+        drifts_from(_receipt(_cell(Label.HOLDS)), _receipt(worse, same), PROBES)
 
 
 def test_a_cell_that_is_gone_drifts_unless_it_was_accepted() -> None:
