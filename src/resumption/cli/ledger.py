@@ -15,7 +15,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from resumption.errors import ResumptionError, UnknownRecord
+from resumption.errors import UnknownRecord
 from resumption.guard import operators
 from resumption.guard.effects import Ledger
 
@@ -126,18 +126,15 @@ def prune_effects(url: str, before: datetime, actor: str | None) -> None:
 
 @contextmanager
 def _opened(url: str) -> Iterator[Ledger]:
-    """A ledger for one command; errors of this package end it with their message.
+    """A ledger for one command.
 
     An address without a ledger is an error: a mistyped one must not read as "nothing in doubt".
     """
-    try:
-        opened = Ledger(url)
-        if not opened.exists():
-            raise UnknownRecord("There is no ledger at this address.", advice="Check --store.")
-        yield opened
-        opened.close()
-    except ResumptionError as error:
-        raise click.ClickException(str(error)) from error
+    opened = Ledger(url)
+    if not opened.exists():
+        raise UnknownRecord("There is no ledger at this address.", advice="Check --store.")
+    yield opened
+    opened.close()
 
 
 def _summary(one: operators.Seen) -> dict[str, Any]:
