@@ -145,5 +145,6 @@ def test_the_cells_of_a_run_are_known_before_it() -> None:
     known = known_cells(specs("langgraph"), PROBES)
     assert "langgraph/graph/sqlite/FD/fork/direct" in known
     assert "langgraph/graph/sqlite/EO/recover/input/window" in known
+    assert "langgraph/graph/sqlite/RD/recover/input/order" in known
     assert "langgraph/graph/sqlite/CV" in known
     assert "langgraph/graph/sqlite/FD" not in known

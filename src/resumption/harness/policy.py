@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
-from resumption.contract.judges import facets
+from resumption.contract.judges import possible_facets
 from resumption.contract.verdicts import Facet, Label, Measured
 from resumption.harness.comparison import by_identity
 from resumption.harness.probes import Probe
@@ -140,7 +140,7 @@ def known_cells(specs: Iterable[PlaneSpec], probes: Sequence[Probe]) -> frozense
         for probe in probes
         for form in (spec.forms_of(probe.operation) if probe.operation else (None,))
         for property_ in probe.decides
-        for facet in facets(property_)
+        for facet in possible_facets(property_)
     )
 
 
