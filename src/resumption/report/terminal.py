@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from rich.console import Console
 from rich.text import Text
 
-from resumption.contract.properties import Property
 from resumption.contract.verdicts import Facet, Label
 from resumption.harness.policy import Drift, is_finding
 from resumption.harness.receipts import Cell, Part
@@ -17,7 +16,7 @@ from resumption.report.invariance import print_invariance
 from resumption.report.marks import MARKS
 from resumption.report.tables import print_forms, print_matrix, print_obligations
 from resumption.report.text import WIDTH, hang, heading, mark
-from resumption.report.view import View, place
+from resumption.report.view import View, codes, place
 
 __all__ = ["print_report", "report_console"]
 
@@ -71,7 +70,7 @@ def _print_unmeasured(view: View, console: Console) -> None:
     heading(console, "Not measured, and why")
     for (label, reason), cells in sorted(told.items(), key=lambda item: list(Label).index(item[0][0])):
         first = Text(" ") + mark(console, label) + Text(f" {MARKS[label].word}: ")
-        hang(console, first, f"{_codes(cells)} on {place(cells)}. {reason}", indent=first.cell_len)
+        hang(console, first, f"{codes(cells)} on {place(cells)}. {reason}", indent=first.cell_len)
 
 
 def _print_moved(view: View, console: Console) -> None:
@@ -131,8 +130,3 @@ def _print_closing(view: View, console: Console) -> None:
 
 def _parts(cells: Iterable[Cell]) -> Iterable[tuple[Cell, Part]]:
     return ((cell, part) for cell in cells for part in cell.parts)
-
-
-def _codes(cells: Iterable[Cell]) -> str:
-    found = {cell.property for cell in cells}
-    return ", ".join(property_ for property_ in Property if property_ in found)
