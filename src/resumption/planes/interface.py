@@ -119,7 +119,7 @@ class PlaneSpec:
     package: str
     """Distribution that is under test; empty for planes that live in this package."""
     requires: Sequence[str] = ()
-    """Further distributions whose versions belong into the pins."""
+    """What an environment of its own installs along with the package, where the plane has no `locks/recipe.toml`."""
     path: str
     """The mechanism: `graph`."""
     adapter: str
