@@ -68,20 +68,20 @@ def test_an_effect_resolved_as_not_fired_fires(url: str, world: World, run: Call
     assert again(url) == "fired again"
 
 
-def test_an_effect_resolved_as_fired_without_a_result_is_never_fired_again(
+def test_an_effect_that_fired_is_resolved_with_a_result_if_only_null(
     url: str, world: World, run: Callable[..., Result]
 ) -> None:
     leave_in_doubt(url, world)
-    assert run("resolve", "charge:1", "--fired").exit_code == 0
-    with pytest.raises(Exception, match="RSM-407"):
-        again(url)
+    assert "--result" in run("resolve", "charge:1", "--fired").output
+    assert run("resolve", "charge:1", "--fired", "--result", "null").exit_code == 0
+    assert again(url) is None
 
 
 def test_only_open_questions_can_be_answered(url: str, run: Callable[..., Result]) -> None:
     again(url)
     for arguments, words in (
-        (("resolve", "charge:1", "--fired"), "is settled"),
-        (("resolve", "nobody", "--fired"), "no record"),
+        (("resolve", "charge:1", "--fired", "--result", "1"), "is settled"),
+        (("resolve", "nobody", "--fired", "--result", "1"), "no record"),
         (("show", "nobody"), "no record"),
         (("resolve", "charge:1", "--fired", "--result", "{"), "not JSON"),
         (("resolve", "charge:1", "--not-fired", "--result", "1"), "no result"),

@@ -177,7 +177,8 @@ def _stories(group: _Group, comparison: Comparison, *, verbose: bool) -> Iterato
             for probe, finding in found[: None if verbose else 1]:
                 yield side.name, probe, f"{probe} on {where(cell)}: {finding.summary}", finding
             if not found:
-                yield side.name, "", _without_finding(cell, [part.reason for part in parts if part.reason]), None
+                reasons = [part.reason for part in parts if part.reason and part.label is cell.label]
+                yield side.name, "", _without_finding(cell, reasons), None
 
 
 def _without_finding(cell: Cell, reasons: Sequence[str]) -> str:

@@ -63,7 +63,7 @@ def _print_unmeasured(view: View, console: Console) -> None:
     told: dict[tuple[Label, str], list[Cell]] = {}
     for cell, part in _parts(view.cells):
         whole = cell.label in _UNMEASURED and part.label is cell.label and cell.facet is Facet.CELL
-        if part.reason and (whole or part.label in {Label.INCONCLUSIVE, Label.NOT_RUN}):
+        if part.reason and (whole or part.label in {Label.INCONCLUSIVE, Label.NOT_RUN, Label.NOT_APPLICABLE}):
             told.setdefault((part.label, part.reason), []).append(cell)
     if not told:
         return
