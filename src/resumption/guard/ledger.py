@@ -235,13 +235,33 @@ class Ledger:
 _ledgers: weakref.WeakSet[Ledger] = weakref.WeakSet()
 
 
+_forking = threading.Lock()  # one fork at a time pauses the stores
+_paused: list[Store] = []
+
+
+def _pause_all() -> None:
+    _forking.acquire()
+    _paused[:] = [ledger._store for ledger in list(_ledgers)]
+    for store in _paused:
+        store.pause()
+
+
+def _resume_all() -> None:
+    for store in _paused:
+        store.resume()
+    _paused.clear()
+    _forking.release()
+
+
 def _forget_all() -> None:
+    _paused.clear()
+    _forking.release()
     for ledger in list(_ledgers):
         ledger._forget()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_all)
+    os.register_at_fork(before=_pause_all, after_in_parent=_resume_all, after_in_child=_forget_all)
 
 
 def _store_for(url: str, timeout: float) -> Store:
