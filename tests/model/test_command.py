@@ -71,7 +71,7 @@ def test_without_numpy_the_large_runs_are_skipped_aloud_and_the_others_run() -> 
     result = invoke("check", "R0", "R8")
     assert result.exit_code == 3
     assert "SKIPPED   [RSM-305] R8 has millions of states and needs numpy" in result.output
-    assert "pip install 'resumption[model]'" in result.output
+    assert "pip install '.[model]'" in result.output
     assert "Everything agrees." not in result.output
     assert document("check", "R0", "R8")["runs"][0]["agrees"] is True
     assert document("check", "R0", "R8")["runs"][1]["agrees"] is None

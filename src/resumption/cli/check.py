@@ -19,7 +19,8 @@ from resumption.harness.targets import planes_of
 from resumption.planes.interface import PlaneSpec
 from resumption.planes.statements import Citation, load
 from resumption.report.output import check_writable, writing
-from resumption.report.terminal import print_report, report_console
+from resumption.report.terminal import print_report
+from resumption.report.text import report_console
 from resumption.report.view import View
 
 __all__ = ["check"]

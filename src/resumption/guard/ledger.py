@@ -284,7 +284,7 @@ def _store_for(url: str, timeout: float) -> Store:
             from resumption.guard.stores.postgres import PostgresStore
         except ImportError as error:
             raise LedgerUnavailable(
-                "The PostgreSQL driver is not installed.", advice='Install "resumption[postgres]".'
+                "The PostgreSQL driver is not installed.", advice="Install '.[postgres]'."
             ) from error
         return PostgresStore(url, timeout)
     raise LedgerUnavailable(

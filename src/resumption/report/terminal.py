@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 
 from rich.console import Console
@@ -15,19 +14,13 @@ from resumption.report.findings import print_citations, print_findings
 from resumption.report.invariance import print_invariance
 from resumption.report.marks import MARKS
 from resumption.report.tables import print_forms, print_matrix, print_obligations
-from resumption.report.text import WIDTH, hang, heading, mark
+from resumption.report.text import hang, heading, mark
 from resumption.report.view import View, codes, place
 
-__all__ = ["print_report", "report_console"]
+__all__ = ["print_report"]
 
 _INDENT = 4
 _UNMEASURED = (Label.INCONCLUSIVE, Label.NOT_RUN, Label.VACUOUS, Label.NOT_APPLICABLE)
-
-
-def report_console() -> Console:
-    """The console that reports go to: standard output, no wider than a report's lines."""
-    width = Console().width if sys.stdout.isatty() else WIDTH
-    return Console(highlight=False, emoji=False, markup=False, width=min(width, WIDTH))
 
 
 def print_report(view: View, console: Console) -> None:
