@@ -60,7 +60,7 @@ def _databases(dsn: str) -> list[str]:
 
 def test_every_backend_of_the_server_gives_the_verdicts_that_sqlite_gives(server: ThrowawayPostgres) -> None:
     sqlite = next(backend for backend in GRAPH.backends if backend.name == "sqlite")
-    receipt = _run(sqlite, *_SERVED, postgres=server.dsn, probes=("crash/parked", "fork/two-values"))
+    receipt = _run(sqlite, *_SERVED, postgres=server.dsn, probes=("crash/parked", "fork/two-values", "inspect/inert"))
     labels: dict[str, dict[str, Label]] = {}
     for cell in receipt.cells:
         labels.setdefault(cell.backend, {})[cell.identity.replace(f"/{cell.backend}/", "/*/")] = cell.label
