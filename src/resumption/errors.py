@@ -9,11 +9,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 __all__ = [
+    "BackendMissing",
     "ComparisonImpossible",
     "EffectRunning",
     "EnvironmentBroken",
     "EnvironmentUnavailable",
     "HistoryUnreadable",
+    "HostsUnavailable",
     "InDoubt",
     "KeyReused",
     "KeyUnusable",
@@ -199,3 +201,15 @@ class EnvironmentUnavailable(ResumptionError):
     """An isolated environment can't be resolved or made: no uv, network or such version, or other files than locked."""
 
     code = "RSM-304"
+
+
+class BackendMissing(ResumptionError):
+    """A storage backend needs a distribution that isn't installed beside the framework."""
+
+    code = "RSM-306"
+
+
+class HostsUnavailable(ResumptionError):
+    """Hosts for a race, which are network namespaces, can't be made on this machine."""
+
+    code = "RSM-307"

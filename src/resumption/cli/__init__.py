@@ -15,6 +15,7 @@ from resumption.cli.compare import compare
 from resumption.cli.explain import explain
 from resumption.cli.planes import planes
 from resumption.cli.probes import probes
+from resumption.cli.race import race
 from resumption.cli.sweep import sweep
 from resumption.errors import EnvironmentBroken, EnvironmentUnavailable, ResumptionError, WorkerLost
 from resumption.harness.policy import ExitCode
@@ -98,5 +99,5 @@ def main() -> None:
             stream.reconfigure(errors="replace")
 
 
-for _command in (check, compare, explain, planes, probes, sweep):
+for _command in (check, compare, explain, planes, probes, race, sweep):
     main.add_command(_command)

@@ -34,6 +34,7 @@ _FILE = click.Path(path_type=Path)
 @click.option("--all", "everything", is_flag=True, help="All paths and backends, the slow ones too.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Jobs at once.  [default: two for each core]")
 @click.option("--python", metavar="PYTHON", default=sys.executable, help="The Python of a VERSION's environment.")
+@click.option("--postgres", metavar="DSN", default="", help="The PostgreSQL server to use.  [default: a throwaway one]")
 @click.option("--json", "receipt_file", metavar="FILE", type=_FILE, help="Write the receipt, histories included.")
 @click.option("--stable", "stable_file", metavar="FILE", type=_FILE, help="Write what doesn't depend on time or host.")
 @click.option("--strict", is_flag=True, help="Label by the strict rule: any breach of a documented form violates.")
@@ -57,6 +58,7 @@ def check(
     everything: bool,
     jobs: int | None,
     python: str,
+    postgres: str,
     receipt_file: Path | None,
     stable_file: Path | None,
     strict: bool,
@@ -102,6 +104,7 @@ def check(
             say=partial(click.echo, err=True),
             listen=listen,
             keep=keep,
+            postgres=postgres,
         )
     receipt = _with_acceptances(receipt, acceptances)
     if receipt_file:

@@ -54,6 +54,8 @@ class Result:
     problem: str = ""
     note: str = ""
     """What the job has to say besides."""
+    not_run: str = ""
+    """Why it couldn't be run here and now, and how to get what was missing; empty if it was run."""
 
 
 def history_name(job: Job, number: int) -> str:
@@ -95,6 +97,8 @@ def _pieces(result: Result, citations: Sequence[Citation]) -> list[_Piece]:
     reason = job.reason_against
     if reason:
         return _unmeasured(result, Measured.UNEXERCISED, Label.NOT_APPLICABLE, reason)
+    if result.not_run:
+        return _unmeasured(result, Measured.UNDETERMINED, Label.NOT_RUN, result.not_run)
     if result.problem:
         return _unmeasured(result, Measured.UNDETERMINED, Label.INCONCLUSIVE, result.problem)
     return [piece for property_ in job.probe.decides for piece in _judged(result, property_, citations)]

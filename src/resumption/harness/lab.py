@@ -6,17 +6,14 @@ the oracle is read, before the trial's history can be looked at.
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from resumption.errors import WorkerLost
-from resumption.harness.durable import bytes_digest, content_digest
-from resumption.harness.process import Bench, Died, Process
+from resumption.harness.effects import EffectService
+from resumption.harness.process import Bench, Died, Process, Seat
+from resumption.harness.stores import Folders, Place, Stores
 from resumption.harness.zygote import Launcher
 from resumption.history.events import Crash, Drift, Durable, Exit, Oracle, Persist, Phase
 from resumption.history.history import Header, History
@@ -28,6 +25,7 @@ from resumption.worker.faults import INFEASIBLE, Fault, Mode
 
 __all__ = ["Lab", "Observation", "Trial"]
 
+_EMPTY = Workload(())
 _ROUNDS = 8  # decisions that `complete` gives before it says that a run makes no progress
 
 
@@ -53,6 +51,7 @@ class Lab:
         launcher: Launcher,
         folder: Path,
         *,
+        stores: Stores | None = None,
         thorough: bool = False,
     ) -> None:
         self.spec = spec
@@ -65,6 +64,7 @@ class Lab:
         self._probe = probe
         self._launcher = launcher
         self._folder = folder
+        self._stores = stores or Folders()
         self._trials = 0
 
     def has(self, capability: Capability) -> bool:
@@ -92,9 +92,9 @@ class Lab:
     def trial(self, workload: Workload, *, effect_service: bool = False) -> Iterator[Trial]:
         """Run one protocol. Its history is among `observations` once the block has ended without an error."""
         self._trials += 1
-        trial = Trial(
-            self, workload, self._folder / f"trial-{self._trials}", self._launcher, effect_service=effect_service
-        )
+        folder = self._folder / f"trial-{self._trials}"
+        place = self.make_store(folder / "store")
+        trial = Trial(self, workload, folder, self._stores, place, self._launcher, effect_service=effect_service)
         try:
             yield trial
             observation = trial.finish()
@@ -112,6 +112,20 @@ class Lab:
             trial.complete(process, process.start())
         return self.observations[-1].history
 
+    def make_store(self, folder: Path) -> Place:
+        """Make an empty store, whose files go into `folder`."""
+        return self._stores.make(folder, self._prepare)
+
+    def _prepare(self, place: Place) -> None:
+        """Open a run in an empty store, and nothing else."""
+        folder = self._folder / "preparation"
+        folder.mkdir(parents=True, exist_ok=True)
+        trial = Trial(self, _EMPTY, folder, self._stores, place, self._launcher, keep=True)
+        try:
+            trial.process().close()
+        finally:
+            trial.abandon()
+
     def header(self, workload: Workload) -> Header:
         """The header of a history of this lab."""
         return Header(
@@ -127,18 +141,31 @@ class Lab:
 class Trial:
     """One protocol under way."""
 
-    def __init__(self, lab: Lab, workload: Workload, folder: Path, launcher: Launcher, *, effect_service: bool) -> None:
+    def __init__(
+        self,
+        lab: Lab,
+        workload: Workload,
+        folder: Path,
+        stores: Stores,
+        store: Place,
+        launcher: Launcher,
+        *,
+        effect_service: bool = False,
+        keep: bool = False,
+    ) -> None:
+        """`store` is an empty one; it is removed with its copies at the end, unless it is to be kept."""
         self._lab = lab
         self._workload = workload
         self._folder = folder
-        self._store = folder / "store"
-        self._store.mkdir(parents=True)
+        self._stores = stores
+        self._store = store
+        self._removed: list[Place] = [] if keep else [store]
         self._history = folder / "history.ndjson"
         self._appender = Appender(self._history)
         self._appender.append(lab.header(workload))
         self._record = folder / "oracle.db"
         oracle.create(self._record)
-        self._service: subprocess.Popen[bytes] | None = None
+        self._service = EffectService(folder, self._record) if effect_service else None
         self._processes: list[Process] = []
         self._operations = 0
         self._deliveries = 0
@@ -147,7 +174,7 @@ class Trial:
             adapter=lab.spec.adapter,
             backend=lab.backend.name,
             history=self._history,
-            oracle=self._serve_effects() if effect_service else str(self._record),
+            oracle=self._service.location if self._service else str(self._record),
             launcher=launcher,
             form=lab.form_for,
             number_operation=self._number_operation,
@@ -157,12 +184,17 @@ class Trial:
         )
 
     def process(
-        self, fault: Fault | None = None, *, store: Path | None = None, workload: Workload | None = None
+        self,
+        fault: Fault | None = None,
+        *,
+        store: Place | None = None,
+        workload: Workload | None = None,
+        seat: Seat | None = None,
     ) -> Process:
         """Start a process and open the run in it, which executes nothing. `workload` exchanges the program."""
         number = len(self._processes) + 1
         log = self._folder / f"process-{number}.log"
-        process = Process(self._bench, number, store or self._store, log, fault)
+        process = Process(self._bench, number, store or self._store, log, fault, seat)
         self._processes.append(process)
         process.open(self._program(workload))
         return process
@@ -181,7 +213,7 @@ class Trial:
     def note_content(self) -> None:
         """Record the digest of what is durable, where it outlives a process. No operation may be under way."""
         if self._lab.has(Capability.PROCESS_DEATH):
-            self._appender.append(Durable(process=0, of="store", sha256=content_digest(self._store)))
+            self._appender.append(Durable(process=0, of="store", sha256=self._stores.content_digest(self._store)))
 
     def complete(self, process: Process, outcome: Outcome | Died, value: str = "yes") -> Outcome | Died:
         """Answer what is pending, in turn, until the run ends, fails, dies, or makes no progress."""
@@ -191,17 +223,17 @@ class Trial:
             outcome = process.answer(value, target=outcome.pending[0].name)
         return outcome
 
-    def new_store(self, name: str) -> Path:
+    def new_store(self, name: str) -> Place:
         """Make another, empty store beside the run's own, for a second run."""
-        store = self._folder / name
-        store.mkdir()
-        return store
+        place = self._lab.make_store(self._folder / name)
+        self._removed.append(place)
+        return place
 
-    def copy_store(self, name: str) -> Path:
+    def copy_store(self, name: str) -> Place:
         """Copy the run's store, byte for byte, and record the copy's digest; no process may have the store open."""
-        copy = self._folder / name
-        shutil.copytree(self._store, copy)
-        self._appender.append(Durable(process=0, of=name, sha256=bytes_digest(copy)))
+        copy = self._stores.copy(self._store, self._folder / name)
+        self._removed.append(copy)
+        self._appender.append(Durable(process=0, of=name, sha256=self._stores.copy_digest(copy)))
         return copy
 
     def race(self, racers: Sequence[Process], values: Sequence[str], *, target: str) -> list[Outcome | Died]:
@@ -212,11 +244,23 @@ class Trial:
             racer.release()
         return [racer.outcome() for racer in racers]
 
+    def times(self) -> dict[str, int]:
+        """When racers set out, by the number of their operation, and when effects were committed, by their call.
+
+        In nanoseconds of the effect service's clock; nothing without that service.
+        """
+        return self._service.times() if self._service else {}
+
+    def so_far(self) -> History:
+        """The history up to now, while processes are at work."""
+        return read_history(self._history)
+
     def finish(self) -> Observation:
         """End all processes, read the oracle, and return the history."""
         for process in self._processes:
             process.close()
-        self._stop_service()
+        if self._service:
+            self._service.stop()
         self._appender.append(Oracle(process=0, fired=oracle.fired(self._record)))
         history = read_history(self._history)
         failed = [(process.number, process.fault) for process in self._processes if process.fault is not None]
@@ -228,8 +272,11 @@ class Trial:
         """Kill what still runs. Harmless after `finish`."""
         for process in self._processes:
             process.kill()
-        self._stop_service()
+        if self._service:
+            self._service.stop()
         self._appender.close()
+        while self._removed:
+            self._stores.remove(self._removed.pop())
 
     def _program(self, changed: Workload | None) -> Workload:
         """The program to open the run with; one that is exchanged for it goes on record."""
@@ -251,24 +298,9 @@ class Trial:
         return self._forks
 
     def _note_exit(self, process: int, status: int) -> None:
+        if status < 0:
+            self._stores.settle(self._processes[process - 1].store, process)
         self._appender.append(Exit(process=0, who=process, code=max(status, 0), signal=max(-status, 0)))
-
-    def _serve_effects(self) -> str:
-        socket = self._folder / "effects.sock"
-        self._service = subprocess.Popen(
-            [sys.executable, "-m", "resumption.worker.effect_service", str(socket), str(self._record)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-        )
-        if self._service.stdout is None or self._service.stdout.readline() != b"ready\n":
-            raise WorkerLost("The effect service didn't start.", advice="Run again; if it stays so, report it.")
-        return f"unix:{socket}"
-
-    def _stop_service(self) -> None:
-        if self._service is not None:
-            self._service.communicate()
-            self._service = None
 
 
 def _problem(history: History, number: int, fault: Fault) -> str:

@@ -25,6 +25,7 @@ def measure(
     say: Callable[[str], None] = lambda _: None,
     listen: Callable[[Progress], None] = lambda _: None,
     keep: Path | None = None,
+    postgres: str = "",
 ) -> Receipt:
     """Run `probes` on every target and return one receipt of all.
 
@@ -44,6 +45,7 @@ def measure(
                 installation=installation,
                 listen=listen,
                 keep=keep / installation.name if keep and len(at_home) > 1 else keep,
+                postgres=postgres,
             )
             for installation, together in at_home.items()
         ]

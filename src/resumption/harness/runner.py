@@ -9,13 +9,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from resumption.errors import ResumptionError
+from resumption.errors import BackendMissing, PostgresMissing, ResumptionError
 from resumption.harness.cells import Job, Result, cells_of, history_name
 from resumption.harness.environments import Environment
 from resumption.harness.installations import INSTALLED, Installation
 from resumption.harness.lab import Lab
 from resumption.harness.probes import Probe
 from resumption.harness.receipts import Receipt, new_receipt
+from resumption.harness.stores import PostgresServer, stores_for
 from resumption.harness.workspace import workspace_folder
 from resumption.history.ndjson import encode_history
 from resumption.planes.interface import PlaneSpec
@@ -51,15 +52,19 @@ def run_suite(
     listen: Callable[[Progress], None] = lambda _: None,
     keep: Path | None = None,
     thorough: bool = False,
+    postgres: str = "",
 ) -> Receipt:
     """Run `probes` on every backend and resume form of the planes, and return the receipt.
 
     `listen` hears of every job that ends, in the calling thread. With `keep`, stores, logs and histories stay in that
-    folder. With `thorough`, sweeps leave nothing out. Raises `EnvironmentBroken` if a framework can't be imported where
+    folder. With `thorough`, sweeps leave nothing out. `postgres` is the connection string of a server; without one, a
+    throwaway server is started if a backend needs it. Raises `EnvironmentBroken` if a framework can't be imported where
     it is installed.
     """
     with ExitStack() as stack:
         workspace = keep or Path(stack.enter_context(workspace_folder()))
+        server = PostgresServer(postgres)
+        stack.callback(server.close)
         environments: dict[str, Environment] = {}
         for spec in specs:
             name = _plane(spec, installation.version)
@@ -69,7 +74,12 @@ def run_suite(
             environments[name] = environment = Environment(spec, folder, jobs, installation, temporary)
             stack.callback(environment.close)
         results = _run_all(
-            _plan(specs, probes, installation.version, thorough=thorough), environments, workspace, jobs, listen
+            _plan(specs, probes, installation.version, thorough=thorough),
+            environments,
+            server,
+            workspace,
+            jobs,
+            listen,
         )
         pins = {name: environment.pins for name, environment in environments.items()}
     cells = [
@@ -103,13 +113,16 @@ def _plan(specs: Sequence[PlaneSpec], probes: Sequence[Probe], release: str, *, 
 def _run_all(
     plan: Sequence[Job],
     environments: Mapping[str, Environment],
+    server: PostgresServer,
     workspace: Path,
     jobs: int,
     listen: Callable[[Progress], None],
 ) -> list[Result]:
     with ThreadPoolExecutor(jobs, thread_name_prefix="resumption-job") as pool:
         futures = {
-            pool.submit(_run, job, environments[_plane(job.spec, job.release)], workspace / f"job-{number}"): job
+            pool.submit(
+                _run, job, environments[_plane(job.spec, job.release)], server, workspace / f"job-{number}"
+            ): job
             for number, job in enumerate(plan)
         }
         try:
@@ -124,12 +137,25 @@ def _run_all(
         return [future.result() for future in futures]
 
 
-def _run(job: Job, environment: Environment, folder: Path) -> Result:
+def _run(job: Job, environment: Environment, server: PostgresServer, folder: Path) -> Result:
     version = environment.pins.get(job.spec.package, "") if job.spec.package else ""
     if job.reason_against:
         return Result(job, version)
+    try:
+        stores = stores_for(job.spec, job.backend, environment, server)
+    except (BackendMissing, PostgresMissing) as error:
+        return Result(job, version, not_run=f"{error.what} {error.advice}")
     with environment.launcher() as launcher:
-        lab = Lab(job.probe.address, job.spec, job.backend, job.form, launcher, folder, thorough=job.thorough)
+        lab = Lab(
+            job.probe.address,
+            job.spec,
+            job.backend,
+            job.form,
+            launcher,
+            folder,
+            stores=stores,
+            thorough=job.thorough,
+        )
         try:
             job.probe.run(lab)
         except (ResumptionError, OSError) as error:

@@ -13,6 +13,7 @@ from resumption.contract.verdicts import Facet, Label
 from resumption.harness.policy import Drift, is_finding
 from resumption.harness.receipts import Cell, Part
 from resumption.report.findings import print_citations, print_findings
+from resumption.report.invariance import print_invariance
 from resumption.report.marks import MARKS
 from resumption.report.tables import print_forms, print_matrix, print_obligations
 from resumption.report.text import WIDTH, hang, heading, mark
@@ -37,6 +38,7 @@ def print_report(view: View, console: Console) -> None:
     print_obligations(view, console)
     print_findings(view, console)
     print_citations(view, console)
+    print_invariance(view, console)
     _print_races(view, console)
     _print_unmeasured(view, console)
     _print_moved(view, console)

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from resumption.history.events import (
@@ -41,8 +42,9 @@ class _Span:
 class WorkerInstruments:
     """Implements `planes.interface.Instruments` for one process.
 
-    `serve` sets the operation and branch that every event carries; a process serves one operation at a time, so that
-    what its background threads record belongs to the operation that set them off.
+    `serve` sets the operation and branch that events carry, for the calling thread and for every thread and task that
+    inherits its context, as those of a framework do. What a thread without a context records belongs to the operation
+    that was served last.
     """
 
     def __init__(self, process: int, appender: Appender, oracle: Oracle, fault: Fault | None) -> None:
@@ -56,12 +58,13 @@ class WorkerInstruments:
         self._calls = 0
         self._returned = 0
         self._items = 0
-        self._operation = 0
-        self._branch = ""
+        self._latest = (0, "")
+        self._served: ContextVar[tuple[int, str]] = ContextVar("served")
 
     def serve(self, operation: int, branch: str) -> None:
-        """Begin an operation: events from now on are its."""
-        self._operation, self._branch = operation, branch
+        """Begin an operation: events of this context are its from now on."""
+        self._latest = (operation, branch)
+        self._served.set(self._latest)
 
     def settle(self) -> None:
         """Return, unless this process is to die before it may answer for the operation that it served."""
@@ -70,7 +73,8 @@ class WorkerInstruments:
     def record(self, kind: type[Event], **fields: Any) -> None:
         """Append an event of this process, in the operation that it serves."""
         self._recorded += 1
-        self._appender.append(kind(process=self._process, operation=self._operation, branch=self._branch, **fields))
+        operation, branch = self._served.get(self._latest)
+        self._appender.append(kind(process=self._process, operation=operation, branch=branch, **fields))
 
     @contextmanager
     def task(self, name: str, trail: Json) -> Iterator[_Span]:
