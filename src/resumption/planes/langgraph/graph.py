@@ -6,18 +6,19 @@ import operator
 from typing import Annotated, Any
 
 from langgraph.graph import END, START, StateGraph
+from langgraph.types import Durability
 from pydantic import BaseModel
 
 from resumption.history.events import Json
 from resumption.history.workload import Task, Workload
-from resumption.planes.interface import Instruments, Store
+from resumption.planes.interface import Instruments, PlaneSpec, Store
 from resumption.planes.langgraph.apps import open_app
 from resumption.planes.langgraph.runs import ThreadRun, ask
 from resumption.planes.langgraph.savers import Seam
 from resumption.planes.langgraph.spec import GRAPH
 from resumption.planes.tasks import perform
 
-__all__ = ["State", "build", "open_run", "trail_of"]
+__all__ = ["State", "build", "open_graph", "open_run", "trail_of"]
 
 
 class State(BaseModel):
@@ -28,9 +29,20 @@ class State(BaseModel):
 
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> ThreadRun:
     """Open the workload's run in `store`, as a graph; nothing is executed."""
+    return open_graph(GRAPH, "sync", workload, store, instruments)
+
+
+def open_graph(
+    spec: PlaneSpec, durability: Durability, workload: Workload, store: Store, instruments: Instruments
+) -> ThreadRun:
+    """Open the workload's run in `store`, as a graph of the plane `spec`; nothing is executed.
+
+    `durability` is when LangGraph stores what happened, in its words.
+    """
     builder = build(workload, instruments)
-    app = open_app(lambda saver: builder.compile(checkpointer=saver), store, Seam(workload, instruments))
-    return ThreadRun(GRAPH, app, store.thread, trail_of)
+    seam = Seam(workload, instruments)
+    app = open_app(lambda saver: builder.compile(checkpointer=saver), store, seam, durability)
+    return ThreadRun(spec, app, store.thread, trail_of)
 
 
 def build(workload: Workload, instruments: Instruments) -> StateGraph[State]:
