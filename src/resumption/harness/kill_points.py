@@ -11,7 +11,16 @@ from resumption.history.events import EffectBegin, EffectEnd, Event, Persist, Ph
 from resumption.history.history import History
 from resumption.worker.faults import Fault, Mode
 
-__all__ = ["frozen_prefixes", "kill_points", "likely_pins", "pinned_points", "reorderings", "sample", "withheld"]
+__all__ = [
+    "first_records",
+    "frozen_prefixes",
+    "kill_points",
+    "likely_pins",
+    "pinned_points",
+    "reorderings",
+    "sample",
+    "withheld",
+]
 
 T = TypeVar("T")
 
@@ -67,6 +76,15 @@ def reorderings(history: History) -> tuple[tuple[Fault, Fault], ...]:
         for before, after in pairwise(names)
         if {before, after} <= once
     )
+
+
+def first_records(history: History) -> tuple[str, ...]:
+    """The storage operation by which each task was the first time on record, by name."""
+    recorded: dict[str, str] = {}
+    for operation in _operations(history):
+        for task in operation.covers:
+            recorded.setdefault(task, operation.name)
+    return tuple(dict.fromkeys(recorded.values()))
 
 
 def withheld(history: History) -> tuple[Fault, ...]:

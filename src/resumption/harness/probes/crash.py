@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from resumption.contract.properties import Property
 from resumption.harness.kill_points import (
+    first_records,
     frozen_prefixes,
     kill_points,
     likely_pins,
@@ -14,7 +15,7 @@ from resumption.harness.kill_points import (
 )
 from resumption.harness.lab import Lab, Trial
 from resumption.harness.probes.probe import probe
-from resumption.harness.probes.workloads import SEQUENCE
+from resumption.harness.probes.workloads import FAN_OUT, SEQUENCE
 from resumption.harness.process import Died
 from resumption.planes.interface import Capability, Failed, Operation
 from resumption.worker.faults import Fault, Mode
@@ -204,4 +205,29 @@ def write_order(lab: Lab) -> None:
                 _crash_and_recover(trial, fault)
 
 
-PROBES = (every_point, exception, frozen_prefix, pinned, parked, identical_logs, unordered_pair, write_order)
+@probe(
+    "crash/fan-out-sibling",
+    expectation="a task that was on record when its sibling crashed doesn't fire its effect again",
+    source="arXiv 2608.03836, property EO; README of langgraph-checkpoint, on pending writes",
+    decides=(Property.EFFECT_EXACTLY_ONCE, Property.LIVENESS),
+    operation=Operation.RECOVER,
+    needs=(Capability.PROCESS_DEATH, Capability.RECOVERY, Capability.FAN_OUT),
+)
+def fan_out_sibling(lab: Lab) -> None:
+    """Run three tasks at once, kill the process as soon as one of them is on record, recover, and let the run end."""
+    for operation in first_records(lab.trace(FAN_OUT)):
+        with lab.trial(FAN_OUT) as trial:
+            _crash_and_recover(trial, Fault(f"persist:{operation}:after"))
+
+
+PROBES = (
+    every_point,
+    exception,
+    frozen_prefix,
+    pinned,
+    parked,
+    identical_logs,
+    unordered_pair,
+    write_order,
+    fan_out_sibling,
+)

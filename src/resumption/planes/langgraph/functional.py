@@ -10,7 +10,7 @@ from langgraph.config import get_config
 from langgraph.func import entrypoint, task
 
 from resumption.history.events import Json
-from resumption.history.workload import Task, Workload
+from resumption.history.workload import Shape, Task, Workload
 from resumption.planes.interface import Instruments, Store
 from resumption.planes.langgraph.apps import Program, open_app
 from resumption.planes.langgraph.runs import ThreadRun, ask
@@ -28,7 +28,8 @@ def open_run(workload: Workload, store: Store, instruments: Instruments) -> Thre
     """Open the workload's run in `store`, as an entrypoint with tasks; nothing is executed."""
     seam = Seam(workload, instruments, whole=_WORKFLOW)
     steps = [_step(one, instruments, seam) for one in workload.tasks]
-    app = open_app(lambda saver: _build(steps, saver), store, seam)
+    build = _build_at_once if workload.shape is Shape.FAN_OUT else _build
+    app = open_app(lambda saver: build(steps, saver), store, seam)
     return ThreadRun(FUNCTIONAL, app, store.thread, _trail_of)
 
 
@@ -39,6 +40,15 @@ def _build(steps: Sequence[Any], saver: BaseCheckpointSaver[Any]) -> Program:
         for step in steps:
             trail = trail + step(trail).result()
         return trail
+
+    return workflow
+
+
+def _build_at_once(steps: Sequence[Any], saver: BaseCheckpointSaver[Any]) -> Program:
+    @entrypoint(checkpointer=saver)
+    def workflow(_input: Json) -> Json:
+        under_way = [step([]) for step in steps]
+        return [entry for one in under_way for entry in one.result()]
 
     return workflow
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from langgraph.graph import END, START, StateGraph
@@ -10,7 +11,7 @@ from langgraph.types import Durability
 from pydantic import BaseModel
 
 from resumption.history.events import Json
-from resumption.history.workload import Task, Workload
+from resumption.history.workload import Shape, Task, Workload
 from resumption.planes.interface import Instruments, PlaneSpec, Store
 from resumption.planes.langgraph.apps import open_app
 from resumption.planes.langgraph.runs import ThreadRun, ask
@@ -46,14 +47,20 @@ def open_graph(
 
 
 def build(workload: Workload, instruments: Instruments) -> StateGraph[State]:
-    """Return the workload as a graph to be compiled: one node for each task, in sequence."""
+    """Return the workload as a graph to be compiled: one node for each task, in sequence or in one superstep."""
     builder = StateGraph(State)
     names = [task.name for task in workload.tasks]
     for task in workload.tasks:
         _add_node(builder, task, instruments)
-    for before, after in zip([START, *names], [*names, END], strict=True):
+    for before, after in _edges(names, workload.shape):
         builder.add_edge(before, after)
     return builder
+
+
+def _edges(names: Sequence[str], shape: Shape) -> list[tuple[str, str]]:
+    if shape is Shape.FAN_OUT:
+        return [edge for name in names for edge in ((START, name), (name, END))]
+    return list(zip([START, *names], [*names, END], strict=True))
 
 
 def trail_of(values: Any) -> Json:

@@ -151,7 +151,10 @@ SUBGRAPH = _plane("subgraph", (*_GRAPH_FORMS, _FORK_INSIDE), {})
 FUNCTIONAL = _plane(
     "functional",
     (*_ANSWERS_AND_RECOVERIES, *_FORKS),
-    {Capability.SCHEMA: "An entrypoint declares no state schema: a task's result is whatever it returns."},
+    {
+        Capability.SCHEMA: "An entrypoint declares no state schema: a task's result is whatever it returns.",
+        Capability.PARALLEL_GATES: "An entrypoint parks at the first question of a task that it waits for.",
+    },
 )
 """The functional API: an entrypoint with one `@task` for each task."""
 
