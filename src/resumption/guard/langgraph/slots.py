@@ -100,7 +100,7 @@ def _postgres() -> SlotStatements:
         .replace("FROM writes", "FROM checkpoint_writes")
         .replace("INTO writes", "INTO checkpoint_writes")
         .replace("type, value", "type, blob")
-        .replace("value = excluded.value", "blob = excluded.blob")
+        .replace("excluded.value", "excluded.blob")
         .replace("checkpoint_ns >=", 'checkpoint_ns COLLATE "C" >=')
         .replace("checkpoint_ns <", 'checkpoint_ns COLLATE "C" <')
         for name, text in texts.items()
