@@ -33,6 +33,8 @@ class _LazyGroup:
 
 _GROUPS = {
     "model": _LazyGroup("Check the contract's model by machine.", extra="model"),
+    "approvals": _LazyGroup("See who decided what on guarded threads, and what was refused.", extra="postgres"),
+    "recover": _LazyGroup("Recover guarded threads whose executor is gone.", extra="langgraph"),
     "ledger": _LazyGroup("Look into a ledger of effects, and resolve what is in doubt.", extra="postgres"),
 }
 

@@ -23,6 +23,7 @@ class Statements:
     """One dialect's statements, by the role each plays. `?` marks a parameter."""
 
     fence: str = "SELECT number, holder FROM resumption_fences WHERE thread = ?"
+    threads: str = "SELECT thread FROM resumption_fences ORDER BY thread"
     grant_first: str = (
         "INSERT INTO resumption_fences (thread, number, holder) VALUES (?, ?, ?) ON CONFLICT (thread) DO NOTHING"
     )
