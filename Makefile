@@ -11,7 +11,7 @@ UV := env -u PYTHONDONTWRITEBYTECODE -u VIRTUAL_ENV $$(command -v uv || echo $(B
 INSTALL := $(UV) pip install --quiet --compile-bytecode --python $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help check test lint types layers docs bench soak prove clean
+.PHONY: help check test lint types layers soak bench prove docs locks clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-8s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,13 +53,24 @@ lint: $(DEVELOP) ## check style and format
 
 types: $(DEVELOP) ## check types: mypy strictly, pyright on the public surface
 	$(BIN)/mypy
-	$(BIN)/pyright --pythonpath $(BIN)/python --verifytypes resumption --ignoreexternal
+	$(BIN)/mypy --strict tests/typing
+	$(BIN)/pyright --pythonpath $(BIN)/python tests/typing
 
 layers: $(DEVELOP) ## check that imports point one way
 	$(BIN)/lint-imports
 
+bench: $(DEVELOP) ## measure the harness, the model and the ledger
+	for benchmark in benchmarks/*.py; do echo "== $$benchmark"; $(BIN)/python $$benchmark || exit; done
+
+prove: $(DEVELOP) ## prove the model, and the decision functions as they ship
+	$(BIN)/resumption model prove
+	$(BIN)/python -m proof
+
 docs: $(DEVELOP) ## write the pages that are made from data
-	$(BIN)/python docs/generate.py
+	$(BIN)/python scripts/pages.py
+
+locks: $(DEVELOP) ## resolve the locks of the frameworks' releases again
+	$(BIN)/python scripts/locks.py
 
 clean: ## remove the environment and every cache
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist

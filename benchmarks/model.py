@@ -110,11 +110,15 @@ def main(with_tlc: bool, only: str | None) -> None:
     for name, row in rows.items():
         click.echo(f"| {name} | {row['seconds']:.1f} | {row['processor']:.1f} | {row['megabytes']:.0f} |")
     if with_tlc:
-        built_in, by_tlc = rows["built-in checker, R8"], rows["TLC with one worker, R8"]
-        speedup = by_tlc["seconds"] / built_in["seconds"]
+        speedup = _speedup(rows["built-in checker, R8"], rows["TLC with one worker, R8"])
         click.echo(f"\nThe built-in checker is {speedup:.0f} times as fast as TLC with one worker on {RUN}.")
         if speedup < REQUIRED_SPEEDUP:
             raise click.ClickException(f"expected at least {REQUIRED_SPEEDUP} times")
+
+
+def _speedup(fast: dict[str, Any], slow: dict[str, Any]) -> float:
+    """How many times as fast, in wall or in processor time, whichever says less: a busy machine distorts the former."""
+    return float(min(slow[time] / fast[time] for time in ("seconds", "processor")))
 
 
 if __name__ == "__main__":

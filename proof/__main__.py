@@ -19,11 +19,15 @@ from proof.certificates import CERTIFICATES, with_rule
 from proof.checking import check, demanded
 from proof.differential import disagreements
 from proof.inductive import Core, inductive, refinement
+from proof.lockstep import Discrepancy, walk
 from proof.mutation import mutate
 from proof.order import order_sensitive, reorderings
 from proof.spec import Obligation
 from proof.specs import SPECS
-from proof.translate import Module, translate, translate_file
+from proof.symbolic import Module
+from proof.translate import translate, translate_file
+from resumption.harness.workspace import workspace_folder
+from resumption.model.semantics import Bounds
 
 _FOLDER = Path(resumption.decide.__file__).parent
 _CORE = ("branch", "claim", "commit", "recover", "view")
@@ -117,6 +121,20 @@ def _certificates(stage: Stage) -> None:
     stage.figures = f"{len(CERTIFICATES)} wrong rules refuted, exactly where they should be"
 
 
+def _lockstep(stage: Stage) -> None:
+    """The reference plane, which decides by these functions, walks through the model's states."""
+    for bounds in (Bounds(), Bounds(tasks=4, gate=2, values=2, resumes=3, crashes=2, extras=1)):
+        with workspace_folder() as folder:
+            try:
+                found = walk(bounds, Path(folder) / "plane")
+            except Discrepancy as discrepancy:
+                stage.failures.append(str(discrepancy))
+                continue
+        if found.implementation_states != found.model_states:
+            stage.failures.append(f"{bounds}: {found}")
+        stage.figures += f"{found.implementation_states} states, {found.transitions + found.refusals} actions; "
+
+
 def _mutation(stage: Stage) -> None:
     """Every mutant of the shipped files is caught."""
     refuted = rejected = total = 0
@@ -134,7 +152,7 @@ def _differential(stage: Stage) -> None:
     calls = 0
     for name in SPECS:
         shipped = importlib.import_module(f"resumption.decide.{name}")
-        made, differ = disagreements(translate(_source(name)), shipped, calls=500, seed=1)
+        made, differ = disagreements(translate(_source(name)), shipped, calls=300, seed=1)
         calls += made
         stage.failures += differ
     stage.figures = f"{calls} calls, CPython {sys.version.split()[0]}"
@@ -147,6 +165,7 @@ _STAGES: dict[str, Callable[[Stage], None]] = {
     "refinement": _refinement,
     "certificates": _certificates,
     "differential": _differential,
+    "lockstep": _lockstep,
     "mutation": _mutation,
 }
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from proof.spec import Obligation, Spec, obligations
-from proof.translate import Module
+from proof.symbolic import Module
 from resumption.model.solvers import Answer, ask_cvc5, ask_z3, counterexample
 
-__all__ = ["Failure", "check", "demanded"]
+__all__ = ["Failure", "check", "demanded", "refuted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +42,9 @@ def check(obligation: Obligation, *, second_opinion: bool) -> Failure | None:
     if second_opinion and (other := ask_cvc5(obligation.refutation)) is not expected:
         return Failure(obligation.name, f"z3 says {said}, but cvc5 says {other}")
     return None
+
+
+def refuted(obligation: Obligation) -> bool:
+    """Whether z3 shows that the obligation isn't met. That it can't tell is no refutation."""
+    expected = Answer.UNSATISFIABLE if obligation.witness else Answer.SATISFIABLE
+    return ask_z3(obligation.refutation) is expected

@@ -14,8 +14,8 @@ from typing import Any
 
 import z3
 
+from proof.symbolic import Function, Module
 from proof.terms import Sort, Term, constant
-from proof.translate import Function, Module
 
 __all__ = ["disagreements"]
 

@@ -7,8 +7,8 @@ from typing import Any
 import z3
 
 from proof.spec import Given
+from proof.symbolic import Module
 from proof.terms import INT, Term, boolean, equal, variable
-from proof.translate import Module
 
 __all__ = ["Call", "absent", "call", "is_any", "number", "present", "same", "some"]
 

@@ -16,8 +16,8 @@ import z3
 
 from proof.formulas import call, number, some
 from proof.spec import Obligation
+from proof.symbolic import Module
 from proof.terms import STR, Term, constant
-from proof.translate import Module
 from resumption.model.induction import INVARIANT
 from resumption.model.semantics import NOTHING
 from resumption.model.symbolic import (

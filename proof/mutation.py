@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from proof.checking import Failure, check, demanded
+from proof.checking import check, demanded, refuted
 from proof.mutants import Mutant, mutants
 from proof.spec import Spec
-from proof.translate import IllTyped, OutsideSubset, translate
+from proof.symbolic import IllTyped, OutsideSubset
+from proof.translate import translate
 
 __all__ = ["Mutated", "mutate"]
 
@@ -60,9 +61,8 @@ def mutate(source: str, specs: Sequence[Spec]) -> Mutated:
     return found
 
 
-def _caught(mutant: Mutant, specs: Sequence[Spec]) -> Failure | None:
-    """The first obligation that a mutant fails; those of the mutated function are asked first."""
+def _caught(mutant: Mutant, specs: Sequence[Spec]) -> bool:
+    """Whether a mutant fails an obligation, by a solver's word; those of the mutated function are asked first."""
     module = translate(mutant.source)
     nearest_first = sorted(specs, key=lambda spec: spec.function != mutant.function)
-    checked = (check(obligation, second_opinion=False) for obligation in demanded(module, nearest_first))
-    return next((failure for failure in checked if failure), None)
+    return any(refuted(obligation) for obligation in demanded(module, nearest_first))

@@ -14,8 +14,9 @@ import z3
 
 from proof.formulas import number
 from proof.spec import Obligation
+from proof.symbolic import Function, Module
 from proof.terms import Term, boolean, equal
-from proof.translate import Function, Module, translate
+from proof.translate import translate
 
 __all__ = ["order_sensitive", "reorderings"]
 

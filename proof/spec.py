@@ -14,8 +14,8 @@ from typing import Any
 
 import z3
 
+from proof.symbolic import Function, Module
 from proof.terms import BOOL, Term, constant, equal, variable
-from proof.translate import Function, Module
 
 __all__ = ["Case", "Given", "Law", "Obligation", "Spec", "obligations"]
 

@@ -193,7 +193,7 @@ class Driven:
     def _after(self, before: Implementation, bench: _Bench) -> Implementation:
         """The state after an operation, given what it started and fired on the first attempt."""
         store = self._content()
-        durable = self.observed(before).durable
+        durable = self.observed(before).durable if bench.started else 0
         return replace(
             before,
             store=store,

@@ -11,8 +11,8 @@ import z3
 
 from proof.formulas import absent, call, present, same
 from proof.spec import Case, Given, Spec
+from proof.symbolic import Module
 from proof.terms import STR, Term, constant
-from proof.translate import Module
 
 __all__ = ["SPECS"]
 

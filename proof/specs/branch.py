@@ -8,8 +8,8 @@ import z3
 
 from proof.formulas import absent, call, is_any, some
 from proof.spec import Case, Given, Spec
+from proof.symbolic import Module
 from proof.terms import INT, constant
-from proof.translate import Module
 
 __all__ = ["SPECS"]
 

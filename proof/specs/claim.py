@@ -8,7 +8,7 @@ import z3
 
 from proof.formulas import absent, call, is_any, present, same
 from proof.spec import Case, Given, Spec
-from proof.translate import Module
+from proof.symbolic import Module
 
 __all__ = ["SPECS"]
 
@@ -36,7 +36,8 @@ def _binding(p: Given) -> tuple[Case, ...]:
     return (
         Case("NAMED", z3.And(p.named, p.known)),
         Case("UNKNOWN", z3.And(p.named, z3.Not(p.known))),
-        Case("NOTHING_PENDING", z3.And(bare, p.pending < 1)),
+        Case("NOTHING_PENDING", z3.And(bare, p.pending < 1, z3.Not(p.at_breakpoint))),
+        Case("BREAKPOINT", z3.And(bare, p.pending < 1, p.at_breakpoint)),
         Case("SOLE", z3.And(bare, p.pending == 1)),
         Case("AMBIGUOUS", z3.And(bare, p.pending > 1)),
     )
@@ -45,6 +46,11 @@ def _binding(p: Given) -> tuple[Case, ...]:
 def _never_guesses(m: Module) -> Any:
     one = call(m, "binding")
     return z3.Implies(one.result.member("SOLE"), one.pending == 1)
+
+
+def _answers_ahead_at_breakpoints_only(m: Module) -> Any:
+    one = call(m, "binding", at_breakpoint=False)
+    return z3.Not(one.result.member("BREAKPOINT"))
 
 
 def _never_invents(m: Module) -> Any:
@@ -115,7 +121,11 @@ SPECS = (
     Spec(
         "binding",
         _binding,
-        {"a bare delivery is bound to the only one": _never_guesses, "a name has to be known": _never_invents},
+        {
+            "a bare delivery is bound to the only one": _never_guesses,
+            "a name has to be known": _never_invents,
+            "an answer comes ahead at breakpoints only": _answers_ahead_at_breakpoints_only,
+        },
     ),
     Spec(
         "claim",

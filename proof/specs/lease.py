@@ -8,7 +8,7 @@ import z3
 
 from proof.formulas import absent, call, is_any, number, present, same
 from proof.spec import Case, Given, Spec
-from proof.translate import Module
+from proof.symbolic import Module
 
 __all__ = ["SPECS"]
 

@@ -11,6 +11,7 @@ from typing import ClassVar
 __all__ = [
     "AlreadyConsumed",
     "AmbiguousAnswer",
+    "BackendMissing",
     "ComparisonImpossible",
     "DecisionPending",
     "DeliveryMismatch",
@@ -21,6 +22,7 @@ __all__ = [
     "Fenced",
     "GuardError",
     "HistoryUnreadable",
+    "HostsUnavailable",
     "InDoubt",
     "InvalidCheckpoint",
     "KeyReused",
@@ -31,15 +33,18 @@ __all__ = [
     "NotPending",
     "NotResolvable",
     "NothingToFork",
+    "OutputUnwritable",
     "PostgresMissing",
     "ReceiptUnreadable",
     "ResultAbsent",
     "ResumptionError",
     "RunBusy",
     "SchemaMismatch",
+    "StatementsUnreadable",
     "Superseded",
     "SupersededCheckpoint",
     "TargetUnreadable",
+    "ToolMissing",
     "UnknownAddress",
     "UnknownName",
     "UnknownRecord",
@@ -77,6 +82,18 @@ class ReceiptUnreadable(ResumptionError):
     code = "RSM-102"
 
 
+class StatementsUnreadable(ResumptionError):
+    """A plane's file of citable statements is not one. The message names the plane's package and the entry."""
+
+    code = "RSM-103"
+
+
+class OutputUnwritable(ResumptionError):
+    """A file that a command was asked to write can't be written. The message names the file."""
+
+    code = "RSM-104"
+
+
 class UnknownName(ResumptionError):
     """A plane, probe, property, form or error code that nobody has registered."""
 
@@ -105,6 +122,36 @@ class WorkerLost(ResumptionError):
     """A worker process ended, or stopped answering, where the protocol didn't ask it to."""
 
     code = "RSM-302"
+
+
+class PostgresMissing(ResumptionError):
+    """The PostgreSQL server programs are not installed, or a throwaway server did not start."""
+
+    code = "RSM-303"
+
+
+class EnvironmentUnavailable(ResumptionError):
+    """An isolated environment can't be resolved or made: no uv, network or such version, or other files than locked."""
+
+    code = "RSM-304"
+
+
+class ToolMissing(ResumptionError):
+    """What was asked for needs a tool or an extra that isn't installed. The message says how to get it."""
+
+    code = "RSM-305"
+
+
+class BackendMissing(ResumptionError):
+    """A storage backend needs a distribution that isn't installed beside the framework."""
+
+    code = "RSM-306"
+
+
+class HostsUnavailable(ResumptionError):
+    """Hosts for a race, which are network namespaces, can't be made on this machine."""
+
+    code = "RSM-307"
 
 
 class LedgerError(ResumptionError):
@@ -203,18 +250,6 @@ class NotResolvable(LedgerError):
     """The record has no open question, or its effect is still running."""
 
     code = "RSM-412"
-
-
-class PostgresMissing(ResumptionError):
-    """The PostgreSQL server programs are not installed, or a throwaway server did not start."""
-
-    code = "RSM-303"
-
-
-class EnvironmentUnavailable(ResumptionError):
-    """An isolated environment can't be resolved or made: no uv, network or such version, or other files than locked."""
-
-    code = "RSM-304"
 
 
 class GuardError(ResumptionError):

@@ -15,7 +15,7 @@ from resumption.contract.verdicts import Label
 from resumption.harness.receipts import read_receipt, stable_view
 
 _MODULE = sys.modules["resumption.cli.check"]  # the package exports the command under the module's name
-_FORKS = ["--probe", "fork/two-values", "--backend", "sqlite"]
+_FORKS = ["langgraph[sqlite]", "--probe", "fork/two-values"]
 _DIRECT = "langgraph/graph/sqlite/FD/fork/direct"
 
 
@@ -73,7 +73,7 @@ def test_another_behaviour_drifts(forks: Path, tmp_path: Path) -> None:
 
 
 def test_cells_that_the_baseline_lacks_are_shown_as_new(forks: Path) -> None:
-    result = _check("--probe", "fork/", "--backend", "sqlite", "--baseline", str(forks), "--fail-on", "never")
+    result = _check("langgraph[sqlite]", "--probe", "fork/", "--baseline", str(forks), "--fail-on", "never")
     assert result.exit_code == 0, result.output
     assert "new, " in result.stdout
 
@@ -86,7 +86,7 @@ def test_a_receipt_and_the_stable_view_are_written(tmp_path: Path) -> None:
 
 
 def test_strict_shows_the_cells_that_it_moves() -> None:
-    result = _check("--probe", "interrupt/code-before", "--backend", "sqlite", "--strict")
+    result = _check("langgraph[sqlite]", "--probe", "interrupt/code-before", "--strict")
     assert result.exit_code == 1
     assert "Moved by the strict rule" in result.stdout
     assert "divergent to violates" in result.stdout
@@ -97,7 +97,7 @@ def test_strict_shows_the_cells_that_it_moves() -> None:
     [
         (["nosuch"], "There is no plane called 'nosuch'"),
         (["--probe", "nosuch"], "No probe's address begins with 'nosuch'"),
-        (["--backend", "nosuch"], "'nosuch'"),
+        (["langgraph[nosuch]"], "has no backend called 'nosuch'"),
         (["--json", "nosuch/receipt.json"], "nosuch/receipt.json can't be written"),
         (["--stable", "nosuch/stable.json"], "nosuch/stable.json can't be written"),
         (["--baseline", "nosuch.json"], "The receipt nosuch.json can't be read"),
@@ -115,7 +115,7 @@ def test_a_mistake_is_told_in_one_line_before_anything_is_measured(
     def measure(*_: object, **__: object) -> None:
         raise AssertionError("something was measured")
 
-    monkeypatch.setattr(_MODULE, "run_suite", measure)
+    monkeypatch.setattr(_MODULE, "measure", measure)
     monkeypatch.chdir(tmp_path)
     result = _check(*arguments)
     assert result.exit_code == 2, result.output
@@ -166,9 +166,19 @@ def test_a_broken_installation_is_one_line_and_inconclusive(tmp_path: Path) -> N
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_windows_is_pointed_to_wsl(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_MODULE, "PLATFORM", "win32")
-    result = _check()
-    assert result.exit_code == 3
-    assert len(result.stderr.splitlines()) == 1
-    assert "WSL" in result.stderr
+@pytest.mark.parametrize(
+    "arguments",
+    [["check"], ["compare", "langgraph@1.2.9", "langgraph@1.2.24"], ["sweep", "langgraph", "--versions", "1.2.9"]],
+)
+def test_windows_is_pointed_to_wsl(arguments: list[str]) -> None:
+    program = f"""
+import sys
+sys.modules.update(fcntl=None, pwd=None, termios=None)  # what Windows doesn't have
+from resumption.cli import main
+sys.platform = "win32"
+main({arguments!r})
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 3, done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert "WSL" in done.stderr

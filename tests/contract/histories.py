@@ -79,8 +79,8 @@ class Protocol:
 
     # What is asked for
 
-    def start(self) -> Served:
-        return self._ask(Start(process=0, value={}), "b0")
+    def start(self, branch: str = "b0") -> Served:
+        return self._ask(Start(process=0, value={}), branch)
 
     def deliver(
         self, value: Json, *, to: str = "ok?", intent: Intent = Intent.ANSWER, name: str = "", branch: str = "b0"

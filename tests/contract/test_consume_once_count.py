@@ -48,8 +48,8 @@ def test_race_in_which_two_deliveries_are_consumed_breaches() -> None:
         "interrupt `ok?` on branch b0 consumed 2 deliveries: r1, r2\n"
         "  #10 delivery r1 (race, form bare) brought true for interrupt `ok?` on branch b0, in process 2\n"
         "  #11 delivery r2 (race, form bare) brought true for interrupt `ok?` on branch b0, in process 3\n"
-        "  #13 interrupt `ok?` consumed true on branch b0\n"
-        "  #21 interrupt `ok?` consumed true on branch b0"
+        "  #13 interrupt `ok?` consumed true on branch b0, in process 2\n"
+        "  #21 interrupt `ok?` consumed true on branch b0, in process 3"
     )
 
 

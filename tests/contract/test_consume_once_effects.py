@@ -152,6 +152,57 @@ def test_idempotent_race_with_two_consumptions_but_one_fire_conforms() -> None:
     assert cell(p, Property.CONSUME_ONCE_COUNT).measured is Measured.BREACHES
 
 
+def test_loser_of_a_race_that_fires_only_behind_the_gate_breaches() -> None:
+    p = Protocol()
+    winner, loser, refused = race(p)
+    p.on(winner).passes_the_gate(True)
+    p.on(refused).raises("AlreadyConsumed")
+    p.on(loser).runs("c", sees=["a", "approve=True"])
+    p.returns("a", "approve=True", "c")
+    (finding,) = cell(p, CO_E).findings
+    assert "effect `ship`" in finding.summary
+
+
+def cut_off_in_the_gate() -> Protocol:
+    """The answer was consumed, and the process died before the gate's effect."""
+    p = Protocol()
+    p.to_the_gate()
+    p.deliver(True)
+    p.begins("approve", sees=["a"])
+    p.consumes(True)
+    p.dies()
+    return p
+
+
+@pytest.mark.parametrize("end", ["returns", "dies"])
+def test_recoveries_that_run_the_gate_at_the_same_time_breach(end: str) -> None:
+    p = cut_off_in_the_gate()
+    first, second = p.recover(), p.recover()
+    for recovery in (first, second):
+        p.on(recovery).fires("pay")
+    getattr(p.on(first), end)()
+    p.on(second).returns("a", "approve=True")
+    (finding,) = cell(p, CO_E).findings
+    assert second.number in {step.number for step in finding.story}
+
+
+def test_recovery_that_repeats_the_code_in_front_of_the_interrupt_is_left_to_exactly_once() -> None:
+    p = Protocol(EARLY_EFFECT)
+    p.start()
+    p.begins("approve", sees=[])
+    p.fires("notify")
+    p.parks()
+    p.deliver(True)
+    p.begins("approve", sees=[])
+    p.consumes(True)
+    p.dies()
+    p.recover()
+    p.runs("approve", sees=[], decisions=(True,))
+    p.returns("approve=True")
+    assert cell(p, CO_E).measured is Measured.CONFORMS
+    assert cell(p, Property.EFFECT_EXACTLY_ONCE).measured is Measured.BREACHES
+
+
 def test_effect_in_front_of_the_raced_interrupt_is_not_consumed_by_it() -> None:
     p = Protocol(EARLY_EFFECT)
     p.start()
@@ -164,6 +215,38 @@ def test_effect_in_front_of_the_raced_interrupt_is_not_consumed_by_it() -> None:
     p.raises("AlreadyConsumed")
     p.on(first).returns("approve=True")
     assert cell(p, CO_E).measured is Measured.CONFORMS
+
+
+def test_stray_that_fires_before_anything_was_consumed_is_left_to_exactly_once() -> None:
+    p = Protocol()
+    p.to_the_gate()
+    p.deliver("early", intent=Intent.STRAY)
+    p.fires("charge")
+    p.raises()
+    p.deliver(True)
+    p.passes_the_gate(True)
+    assert cell(p, CO_E).measured is Measured.UNEXERCISED
+    assert cell(p, Property.EFFECT_EXACTLY_ONCE).measured is Measured.BREACHES
+
+
+def test_effect_that_one_operation_fires_twice_is_left_to_exactly_once() -> None:
+    p = live()
+    p.dies()
+    p.deliver(True, intent=Intent.RETRY)
+    p.begins("c", sees=["a", "approve=True"])
+    for _ in range(2):
+        p.fires("ship")
+    p.returns("a", "approve=True", "c")
+    assert cell(p, CO_E).measured is Measured.CONFORMS
+
+
+def test_race_whose_loser_was_refused_before_the_consumption_shows_nothing() -> None:
+    p = Protocol()
+    winner, *losers = race(p)
+    for loser in losers:
+        p.on(loser).raises("RunBusy")
+    p.on(winner).passes_the_gate(True)
+    assert cell(p, CO_E).measured is Measured.UNEXERCISED
 
 
 def test_fork_is_no_resume_without_fork_intent() -> None:

@@ -41,10 +41,10 @@ def test_recorded_effect_that_a_recovery_fires_again_breaches_the_cell() -> None
     assert found.measured is Measured.BREACHES
     assert story(found) == (
         "effect `charge` of task `a` fired again on branch b0, though its first fire was on durable record\n"
-        "  #3 effect `charge` of task `a` fired on branch b0\n"
+        "  #3 effect `charge` of task `a` fired on branch b0, in process 1\n"
         "  #6 the storage operation put(a) ended: task `a` durable\n"
         "  #9 a recovery (form no-input) was asked for on branch b0, in process 2\n"
-        "  #11 effect `charge` of task `a` fired on branch b0"
+        "  #11 effect `charge` of task `a` fired on branch b0, in process 2"
     )
     assert cell(p, EO, Facet.WINDOW).measured is Measured.UNEXERCISED
 

@@ -36,7 +36,7 @@ def test_fork_that_is_served_the_first_answer_breaches() -> None:
     assert story(cell(p, FD)) == (
         "the decision false at interrupt `ok?` on branch b0.1 was served true instead\n"
         "  #24 delivery d3 (fork, form bare) brought false for interrupt `ok?` on branch b0.1, in process 3\n"
-        "  #26 interrupt `ok?` consumed true on branch b0.1"
+        "  #26 interrupt `ok?` consumed true on branch b0.1, in process 3"
     )
 
 

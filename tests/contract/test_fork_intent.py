@@ -1,7 +1,7 @@
 """FI: the same interrupt gets a fork and a repeated delivery, and the plane tells them apart."""
 
 import pytest
-from histories import Protocol, cell, story
+from histories import TWO_QUESTIONS, Protocol, cell, story
 
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Measured
@@ -59,6 +59,23 @@ def test_fork_alone_or_retry_alone_is_unexercised() -> None:
     p.to_the_end()
     p.fork(False)
     p.passes_the_gate(False)
+    assert cell(p, FI).measured is Measured.UNEXERCISED
+
+
+def test_fork_and_retry_at_two_interrupts_are_unexercised() -> None:
+    p = Protocol(TWO_QUESTIONS)
+    p.start()
+    p.runs("a", sees=[])
+    p.begins("approve", sees=["a"])
+    p.parks("q1")
+    p.deliver("yes", to="q1", name="d1")
+    p.consumes("yes", interrupt="q1")
+    p.parks("q2")
+    p.deliver("yes", to="q1", name="d1", intent=Intent.RETRY)
+    p.parks("q2")
+    p.fork("no", to="q2")
+    p.runs("approve", sees=["a"], decisions=("yes", "no"))
+    p.returns("a", "approve=yes+no", "c")
     assert cell(p, FI).measured is Measured.UNEXERCISED
 
 

@@ -1,11 +1,11 @@
 """LV: whether a run that stood still came to its end."""
 
 import pytest
-from histories import INVALID, Protocol, cell, story
+from histories import INVALID, PLAIN, TWO_QUESTIONS, Protocol, cell, story
 
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Measured
-from resumption.history.events import Intent
+from resumption.history.events import Intent, Phase
 
 LV = Property.LIVENESS
 
@@ -78,6 +78,45 @@ def test_last_attempt_that_died_or_left_a_question_has_not_failed_yet(end: str) 
     p.dies()
     p.recover()
     getattr(p, end)()
+    assert cell(p, LV).measured is Measured.UNEXERCISED
+
+
+def test_answer_that_died_or_led_to_the_next_question_has_not_failed_yet() -> None:
+    p = Protocol()
+    p.to_the_gate()
+    p.deliver(True)
+    p.dies()
+    assert cell(p, LV).measured is Measured.UNEXERCISED
+    q = Protocol(TWO_QUESTIONS)
+    q.start()
+    q.begins("a", sees=[])
+    q.parks("q1")
+    q.deliver(True, to="q1")
+    q.parks("q2")
+    assert cell(q, LV).measured is Measured.UNEXERCISED
+
+
+@pytest.mark.parametrize(("began", "measured"), [(False, Measured.UNEXERCISED), (True, Measured.BREACHES)])
+def test_a_run_that_died_before_its_first_task_can_be_refused(began: bool, measured: Measured) -> None:
+    p = Protocol()
+    p.start()
+    p.stores(phase=Phase.END)
+    if began:
+        p.begins("a", sees=[])
+    p.dies()
+    p.recover()
+    p.raises("EmptyInputError")
+    assert cell(p, LV).measured is measured
+
+
+def test_run_that_never_stood_still_is_unexercised() -> None:
+    p = Protocol(PLAIN)
+    p.start()
+    for task, sees in (("a", []), ("b", ["a"]), ("c", ["a", "b"])):
+        p.runs(task, sees=sees)
+    p.returns("a", "b", "c")
+    p.recover()
+    p.returns("a", "b", "c")
     assert cell(p, LV).measured is Measured.UNEXERCISED
 
 

@@ -3,7 +3,8 @@
 from histories import PLAIN, Protocol, cell, story
 
 from resumption.contract.properties import Property
-from resumption.contract.verdicts import Measured
+from resumption.contract.verdicts import Facet, Measured
+from resumption.history.events import Durable
 
 RD = Property.RECOVERY_DETERMINISM
 
@@ -55,6 +56,24 @@ def test_copies_that_differ_only_in_an_effect_breach() -> None:
     assert cell(p, RD).measured is Measured.BREACHES
 
 
+def test_effect_that_one_copy_only_began_did_not_fire_there() -> None:
+    p = crashed()
+    for copy, fired in (("copy1", True), ("copy2", False)):
+        p.recover(copy)
+        p.begins("b", sees=["a"])
+        p.fires("email", fired=fired)
+        p.returns("a", "b", "c")
+    assert "and copy2 started `b`, ended in a return" in story(cell(p, RD))
+
+
+def test_copy_that_was_only_looked_at_is_not_compared() -> None:
+    p = crashed()
+    finish(p, "copy1")
+    p.inspect("copy2")
+    p.shows("a")
+    assert cell(p, RD).measured is Measured.UNEXERCISED
+
+
 def test_one_copy_refused_and_the_other_finished_breaches() -> None:
     p = crashed()
     for copy, end in (("copy1", p.raises), ("copy2", lambda: p.returns("a"))):
@@ -76,3 +95,48 @@ def test_recoveries_of_the_main_line_are_not_compared() -> None:
     finish(p, "b0")
     finish(p, "copy1")
     assert cell(p, RD).measured is Measured.UNEXERCISED
+
+
+def test_copies_whose_bytes_differ_show_nothing() -> None:
+    p = crashed()
+    p.events += [Durable(process=0, of="copy1", sha256="1"), Durable(process=0, of="copy2", sha256="2")]
+    finish(p, "copy1")
+    finish(p, "copy2")
+    assert cell(p, RD).measured is Measured.UNDETERMINED
+
+
+def crash_in_order(p: Protocol, branch: str, *stored: str) -> None:
+    p.start(branch)
+    p.begins("a", sees=[])
+    for task in stored:
+        p.stores(task)
+    p.dies()
+
+
+def test_orders_whose_recoveries_agree_conform_in_a_facet_of_their_own() -> None:
+    p = Protocol(PLAIN)
+    crash_in_order(p, "order1", "a", "b")
+    crash_in_order(p, "order2", "b", "a")
+    first, second = finish(p, "order1"), finish(p, "order2")
+    assert cell(p, RD, Facet.ORDER).witnesses == (first, second)
+    assert cell(p, RD).measured is Measured.UNEXERCISED
+
+
+def test_orders_whose_recoveries_differ_breach_in_that_facet() -> None:
+    p = Protocol(PLAIN)
+    crash_in_order(p, "order1", "a", "b")
+    crash_in_order(p, "order2", "b", "a")
+    finish(p, "order1")
+    p.recover("order2")
+    p.returns("a", "b")
+    assert "logs that differ in the order of two unordered writes" in story(cell(p, RD, Facet.ORDER))
+    assert cell(p, RD).measured is Measured.UNEXERCISED
+
+
+def test_logs_that_hold_different_writes_show_nothing_of_order() -> None:
+    p = Protocol(PLAIN)
+    crash_in_order(p, "order1", "a", "b")
+    crash_in_order(p, "order2", "b")
+    finish(p, "order1")
+    finish(p, "order2")
+    assert cell(p, RD, Facet.ORDER).measured is Measured.UNEXERCISED

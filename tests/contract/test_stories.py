@@ -10,6 +10,8 @@ from resumption.history.events import (
     Consume,
     Crash,
     Deliver,
+    Drift,
+    Durable,
     EffectBegin,
     EffectEnd,
     Event,
@@ -29,6 +31,7 @@ from resumption.history.events import (
     TaskEnd,
     TaskStart,
 )
+from resumption.history.workload import Task, Workload
 
 SAID: list[tuple[Event, str]] = [
     (Start(process=1, branch="b0", value={}), "the run was started on branch b0, in process 1"),
@@ -49,12 +52,13 @@ SAID: list[tuple[Event, str]] = [
     (Raise(process=1, error="ValueError", message="no"), "the operation raised ValueError: no"),
     (State(process=1, trail=[], finished=False), "inspection showed an open run with []"),
     (State(process=1, trail=[], finished=True), "inspection showed a finished run with []"),
-    (TaskStart(process=1, branch="b0.1", task="a", trail=None), "task `a` started on branch b0.1, and saw null"),
+    (TaskStart(process=1, branch="b0.1", task="a", trail=None),
+     "task `a` started on branch b0.1, in process 1, and saw null"),
     (TaskEnd(process=1, task="a", write=["a"]), 'task `a` ended, and wrote ["a"]'),
     (Consume(process=1, branch="b0", task="g", interrupt="ok?", value="yes"),
-     'interrupt `ok?` consumed "yes" on branch b0'),
+     'interrupt `ok?` consumed "yes" on branch b0, in process 1'),
     (EffectBegin(process=1, branch="b0", call="c1", effect="charge", task="a", value=None),
-     "effect `charge` of task `a` fired on branch b0"),
+     "effect `charge` of task `a` fired on branch b0, in process 1"),
     (EffectEnd(process=1, call="c1", count=1), "the call c1 returned"),
     (Persist(process=1, phase=Phase.BEGIN, item="i", name="put"), "the storage operation put began"),
     (Persist(process=1, phase=Phase.END, item="i", name="put"), "the storage operation put ended"),
@@ -63,6 +67,9 @@ SAID: list[tuple[Event, str]] = [
     (Crash(process=1, point="effect:charge:after"), "process 1 reached its kill point effect:charge:after"),
     (Exit(process=0, who=4, code=0, signal=9), "process 4 died of signal 9"),
     (Exit(process=0, who=4, code=1, signal=0), "process 4 ended"),
+    (Drift(process=0, workload=Workload((Task("a"), Task("b")))), "the program became `a`, `b`"),
+    (Durable(process=0, of="store", sha256="0123456789abcdef"),
+     "what was durable (store) had the SHA-256 0123456789ab…"),
     (Oracle(process=0, fired=("c1",)), "the effect record was read"),
 ]  # fmt: skip
 

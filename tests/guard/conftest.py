@@ -53,8 +53,8 @@ def url(request: pytest.FixtureRequest) -> str:
 def ledgers(url: str) -> Callable[..., Ledger]:
     """Makes ledgers on one store, patient enough for a test and no more."""
 
-    def make(**options: float) -> Ledger:
-        return Ledger(url, **{"wait": 5.0, "store_timeout": 5.0, **options})
+    def make(wait: float = 5.0, store_timeout: float = 5.0, max_result_bytes: int = 1 << 20) -> Ledger:
+        return Ledger(url, wait=wait, store_timeout=store_timeout, max_result_bytes=max_result_bytes)
 
     return make
 

@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -61,7 +62,10 @@ class Child:
 
 def child(function: Callable[[], object]) -> Child:
     """Run a function in a forked process; its exceptions are printed and make the exit code 1."""
-    pid = os.fork()
+    with warnings.catch_warnings():
+        # Python 3.12 warns of threads (a test runner's, an event loop's): the child runs `function` and nothing else.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pid = os.fork()
     if pid:
         return Child(pid)
     code = 1
@@ -109,7 +113,7 @@ def statements_observed(reach: Callable[[str], object]) -> Iterator[None]:
 
         return execute_on
 
-    sqlite.execute_on, postgres.execute_on = map(observed, originals)
+    sqlite.execute_on, postgres.execute_on = observed(originals[0]), observed(originals[1])
     try:
         yield
     finally:

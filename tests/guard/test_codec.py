@@ -11,7 +11,7 @@ from decimal import Decimal
 from uuid import UUID
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from resumption.guard.codec import Unserialisable, decode, digest, encode
@@ -108,6 +108,7 @@ JSON_LIKE = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(JSON_LIKE)
 def test_anything_made_of_known_parts_reads_back(value: object) -> None:
     assert decode(encode(value)) == value

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from resumption import Ledger, effect
+from resumption import Ledger, NotFired, effect
 from resumption.errors import EffectRunning, InDoubt, Superseded
 from resumption.guard import operators
 
@@ -106,27 +106,31 @@ def test_a_caller_gives_up_waiting_for_a_living_owner_and_fires_nothing(
     assert [row.branch for row in operators.audit_trail(impatient, "charge")] == ["wait"]
 
 
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_child_forked_inside_an_effect_does_not_commit_it(ledgers: Callable[..., Ledger], world: World) -> None:
+    """Both return from the call. The child does so first, and is told that the record isn't its own."""
     ledger = ledgers()
-    forked: list[int] = []
+    exits: list[int] = []
 
     @effect(ledger, key="charge")
     def charge() -> str:
         world.fire()
-        forked.append(os.fork())
-        return "parent" if forked[0] else "child"
+        forked = os.fork()
+        if forked == 0:
+            return "child"
+        exits.append(os.waitstatus_to_exitcode(os.waitpid(forked, 0)[1]))
+        return "parent"
 
     try:
         result = charge()
     except Superseded as refused:
-        os._exit(0 if refused.result == "child" else 3)
-    except BaseException:
-        os._exit(4)
-    if not forked[0]:
+        if refused.result == "child":
+            os._exit(0)
+        raise
+    if result == "child":
         os._exit(5)
-    assert os.waitstatus_to_exitcode(os.waitpid(forked[0], 0)[1]) == 0
-    assert result == "parent"
-    assert charge() == "parent"
+    assert exits == [0]
+    assert result == charge() == "parent"
 
 
 def test_a_child_uses_the_ledger_that_its_parent_opened(ledgers: Callable[..., Ledger], world: World) -> None:
@@ -171,3 +175,31 @@ def test_a_child_that_lives_on_does_not_hide_its_parents_death(url: str, world: 
     os.close(tell)
     os.close(until_told)
     assert len(world.fired) == 1
+
+
+@pytest.mark.parametrize("policy", ["retry", "verify"])
+def test_racing_recoveries_of_a_dead_owner_fire_once(url: str, world: World, policy: str) -> None:
+    """All of them know that the owner is dead; the first to write takes the record over, the others wait for it."""
+
+    def owner() -> None:
+        effect(Ledger(url), key="charge")(lambda: os.kill(os.getpid(), signal.SIGKILL))()
+
+    assert child(owner).wait() == -signal.SIGKILL
+    start, go = os.pipe()
+
+    def recover() -> None:
+        on_doubt = (lambda: NotFired()) if policy == "verify" else policy
+        ledger = Ledger(url, wait=60.0, store_timeout=60.0)
+        charge = effect(ledger, key="charge", on_doubt=on_doubt)(lambda: world.fire() or "recovered")  # type: ignore[arg-type, func-returns-value]  # per case; fire returns None
+        os.close(go)
+        os.read(start, 1)
+        assert charge() == "recovered"
+
+    children = [child(recover) for _ in range(8)]
+    os.close(go)
+    os.close(start)
+    assert [one.wait() for one in children] == [0] * 8
+    assert len(world.fired) == 1
+    record = Ledger(url).get("charge")
+    assert record is not None
+    assert record.attempt == 2

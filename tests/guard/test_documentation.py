@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from resumption import Ledger
 from resumption.cli.ledger import ledger as command
 
 from .support import child
@@ -34,6 +35,7 @@ def test_the_python_blocks_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_the_commands_exist_with_their_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each runs up to the answer of the ledger, which knows none of the keys."""
     monkeypatch.chdir(tmp_path)
+    Ledger("sqlite:///effects.db").setup()
     lines = re.findall(r"^\$ resumption ledger (.*)$", PAGE, re.MULTILINE)
     assert len(lines) == 4
     for line in lines:

@@ -302,9 +302,7 @@ def test_a_hidden_awaitable_is_refused_and_left_in_doubt(ledger: Ledger) -> None
         charge()
 
 
-@pytest.mark.parametrize(
-    "result", [object(), "x" * 5000, float, (value for value in ())], ids=["object", "long", "type", "generator"]
-)
+@pytest.mark.parametrize("result", [object(), "x" * 5000, float, iter(())], ids=["object", "long", "type", "generator"])
 def test_a_result_that_cannot_be_kept_is_said_loudly_and_never_fires_twice(
     ledgers: Callable[..., Ledger], world: World, result: object, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -15,7 +15,7 @@ from resumption.cli import main
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Finding, Label, Measured, Step, merge, merge_measured
 from resumption.errors import ComparisonImpossible
-from resumption.harness.comparison import Change, Comparison, compare
+from resumption.harness.comparison import Change, Comparison, changed_probes, compare, confirm
 from resumption.harness.receipts import Cell, Part, Receipt, new_receipt, write
 from resumption.report.comparison import as_json, as_markdown, print_changes, print_comparison
 
@@ -126,6 +126,23 @@ def test_distributions_that_both_environments_have_are_compared() -> None:
     assert (pin.name, pin.before, pin.after) == ("any", "1", "2")
 
 
+def test_a_change_that_is_not_seen_again_is_unsettled() -> None:
+    held, broken = cell("1", crash=Label.HOLDS), cell("2", crash=Label.VIOLATES)
+    found = compared(held, broken)
+    assert changed_probes(found) == {"crash"}
+    assert confirm(found, receipt(held), receipt(broken)) == found
+    for again in ((broken, broken), (held, cell("2", crash=Label.HOLDS)), (held, cell("2", other=Label.VIOLATES))):
+        unsettled = confirm(found, *map(receipt, again))
+        assert [change.change for change in unsettled.changes] == [Change.UNSETTLED]
+
+
+def test_a_regression_that_is_seen_again_stays_one_beside_a_probe_that_wavers() -> None:
+    held = cell("1", crash=Label.HOLDS, race=Label.HOLDS)
+    broken = cell("2", crash=Label.VIOLATES, race=Label.VIOLATES)
+    found = confirm(compared(held, broken), receipt(held), receipt(cell("2", crash=Label.VIOLATES, race=Label.HOLDS)))
+    assert [change.change for change in found.changes] == [Change.REGRESSED]
+
+
 def test_a_receipt_of_several_versions_is_refused() -> None:
     both = receipt(cell("1", crash=Label.HOLDS), cell("2", crash=Label.HOLDS))
     with pytest.raises(ComparisonImpossible, match="more than one version"):
@@ -147,7 +164,7 @@ def test_the_terminal_report_tells_the_stories_of_both_sides() -> None:
     console = Console(file=io.StringIO(), width=100)
     print_comparison(compared(cell("1", crash=Label.HOLDS), cell("2", crash=Label.VIOLATES)), console)
     told = console.file.getvalue()  # type: ignore[attr-defined]  # it is the StringIO given above
-    assert "1 regressed, 0 fixed, 0 drifted, 0 new, 0 gone, 0 unchanged" in told
+    assert "1 regressed, 0 fixed, 0 drifted, 0 unsettled, 0 new, 0 gone, 0 unchanged" in told
     assert "EO holds to violates" in told
     assert "any@1: holds on sqlite" in told
     assert "any@2: crash on sqlite: effect `a` fired twice" in told

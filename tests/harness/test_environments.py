@@ -11,6 +11,7 @@ import sys
 import sysconfig
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -18,6 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 from resumption.cli import main
+from resumption.contract.verdicts import Label
 from resumption.errors import EnvironmentUnavailable, TargetUnreadable
 from resumption.harness import uv
 from resumption.harness.environments import Environment
@@ -25,7 +27,7 @@ from resumption.harness.installations import CACHE, Installation, cache_folder, 
 from resumption.harness.locks import find_lock, read_recipe
 from resumption.harness.measurement import measure
 from resumption.harness.probes import PROBES
-from resumption.harness.receipts import read_receipt
+from resumption.harness.receipts import Cell, read_receipt, write
 from resumption.harness.targets import parse_target
 from resumption.planes.interface import PlaneSpec
 from resumption.planes.langgraph.spec import GRAPH
@@ -226,3 +228,20 @@ def test_a_sweep_writes_a_receipt_of_each_version_and_shows_them_in_one_matrix(
 @pytest.mark.parametrize("arguments", [["langgraph@1.2.9", "--versions", "1.2.24"], ["langgraph", "--versions", ""]])
 def test_a_sweep_without_versions_of_its_own_is_a_mistake(arguments: list[str]) -> None:
     assert CliRunner().invoke(main, ["sweep", *arguments]).exit_code == 2
+
+
+def test_what_changed_is_measured_again_on_the_sides_that_can_be(langgraph: Installation, tmp_path: Path) -> None:
+    target = f"langgraph[sqlite]@{RELEASE}"
+    receipt = measure(parse_target(target), [probe for probe in PROBES if probe.address == "crash/parked"], jobs=2)
+    worse = tmp_path / "worse.json"
+    write(replace(receipt, cells=tuple(_broken(cell) for cell in receipt.cells)), worse)
+    done = CliRunner().invoke(main, ["compare", str(worse), target, "--probe", "crash/parked"])
+    assert done.exit_code == 0, done.output
+    assert done.stderr.count(f"Measuring {target}") == 2
+    held = sum(cell.label is Label.HOLDS for cell in receipt.cells)
+    assert f"0 regressed, {held} fixed, {len(receipt.cells) - held} drifted, 0 unsettled" in done.stdout
+
+
+def _broken(cell: Cell) -> Cell:
+    parts = tuple(replace(part, label=Label.VIOLATES) for part in cell.parts)
+    return replace(cell, label=Label.VIOLATES, parts=parts)

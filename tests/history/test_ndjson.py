@@ -45,6 +45,8 @@ def values_of(hint: Any) -> st.SearchStrategy[Any]:
         return st.lists(values_of(get_args(hint)[0]), max_size=3).map(tuple)
     if hint is Pending:
         return st.builds(Pending, identity=TEXT, name=TEXT)
+    if hint is Workload:
+        return WORKLOADS
     simple = {int: st.integers(), str: TEXT, bool: st.booleans()}
     return simple[hint] if hint in simple else st.sampled_from(hint)
 

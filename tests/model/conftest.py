@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from resumption.model.results import ToolMissing
+from resumption.errors import ToolMissing
 from resumption.model.tlc import find_jar, find_java
 
 

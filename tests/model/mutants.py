@@ -12,6 +12,7 @@ import importlib.util
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -45,8 +46,13 @@ class Mutant:
     source: str
 
 
-def mutants() -> Iterator[Mutant]:
+@cache
+def mutants() -> tuple[Mutant, ...]:
     """Every mutant of every function of the semantics."""
+    return tuple(_mutants())
+
+
+def _mutants() -> Iterator[Mutant]:
     tree = ast.parse(SOURCE.read_text(encoding="utf-8"))
     functions = [index for index, node in enumerate(tree.body) if isinstance(node, ast.FunctionDef)]
     for index in functions:

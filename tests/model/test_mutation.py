@@ -104,8 +104,15 @@ def ill_typed(module: ModuleType) -> Iterator[bool]:
     """Whether a state outside of its type passes `type_ok`, one variable at a time."""
     bounds = module.Bounds()
     start = module.initial_state(bounds)
-    recovered = [{"crashes": 1, "recoveries": (module.Recovery(*decision),)} for decision in ((0, 1), (3, 3))]
-    others = [{}, {"fork_values": (2,), "fork_outcomes": (1,)}, {"extras": 1}, {"pc": 4, "durable": 3}]
+    recovered: list[dict[str, Any]] = [
+        {"crashes": 1, "recoveries": (module.Recovery(*decision),)} for decision in ((0, 1), (3, 3))
+    ]
+    others: list[dict[str, Any]] = [
+        {},
+        {"fork_values": (2,), "fork_outcomes": (1,)},
+        {"extras": 1},
+        {"pc": 4, "durable": 3},
+    ]
     for good in (*recovered, *others):
         yield not module.type_ok(bounds, replace(start, **good))
     wrong: list[dict[str, Any]] = [
@@ -151,7 +158,7 @@ def test_the_unchanged_file_raises_no_suspicion(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("part", range(4))
 def test_no_mutant_of_the_semantics_survives(part: int, tmp_path: Path) -> None:
-    fates = {mutant.name: fate(mutant, tmp_path) for mutant in list(mutants())[part::4]}
+    fates = {mutant.name: fate(mutant, tmp_path) for mutant in mutants()[part::4]}
     crashed = [name for name, ended in fates.items() if ended is Fate.CRASHED]
     assert [name for name, ended in fates.items() if ended is Fate.SURVIVED] == []
     assert len(crashed) <= len(fates) // 10, crashed

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from resumption.model import tlc as tlc_module
-from resumption.model.catalogue import consume_cells, matrix_cells, named_runs, parked_cells, separation_cells
+from resumption.errors import ToolMissing
+from resumption.model.catalogue import Run, consume_cells, matrix_cells, named_runs, parked_cells, separation_cells
 from resumption.model.checking import check, needs_numpy
 from resumption.model.published import FIGURES
-from resumption.model.results import ToolMissing, deviations, disagreements
+from resumption.model.results import deviations, disagreements
 from resumption.model.tlc import (
     configuration_files,
     find_jar,
@@ -64,7 +64,7 @@ CELLS = (
 @pytest.mark.slow
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: f"{cell.folder}/{cell.name}")
 @pytest.mark.usefixtures("java")
-def test_tlc_agrees_on_every_cell(cell: tlc_module.Run) -> None:
+def test_tlc_agrees_on_every_cell(cell: Run) -> None:
     assert disagreements(check(cell), tlc(cell)) == []
 
 
@@ -120,7 +120,7 @@ def test_output_that_says_neither_yes_nor_no_is_an_error(said: str) -> None:
 
 
 def test_missing_java_is_said_with_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tlc_module.shutil, "which", lambda *_, **__: None)
+    monkeypatch.setattr("resumption.model.tlc.shutil.which", lambda *_, **__: None)
     with pytest.raises(ToolMissing, match="Install a JRE"):
         find_java()
 
@@ -128,7 +128,7 @@ def test_missing_java_is_said_with_how_to_get_it(monkeypatch: pytest.MonkeyPatch
 def test_missing_jar_is_said_with_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with pytest.raises(ToolMissing, match=r"no jar at .*nowhere\.jar"):
         find_jar(tmp_path / "nowhere.jar")
-    monkeypatch.setattr(tlc_module, "find_spec", lambda _: None)
+    monkeypatch.setattr("resumption.model.tlc.find_spec", lambda _: None)
     with pytest.raises(ToolMissing, match=r"resumption\[tlc\]"):
         find_jar()
 

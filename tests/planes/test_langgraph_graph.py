@@ -18,7 +18,7 @@ from resumption.planes.langgraph.spec import GRAPH
 open_run = pytest.importorskip(GRAPH.adapter).open_run
 
 
-@pytest.fixture(params=[backend.name for backend in GRAPH.backends])
+@pytest.fixture(params=[backend.name for backend in GRAPH.backends if not backend.server])
 def store(request, tmp_path):
     return Store(request.param, tmp_path)
 

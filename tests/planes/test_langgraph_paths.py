@@ -20,7 +20,7 @@ PATHS = {spec.path: importlib.import_module(spec.adapter).open_run for spec in (
 subgraph, functional = PATHS["subgraph"], PATHS["functional"]
 
 
-@pytest.fixture(params=[backend.name for backend in FUNCTIONAL.backends])
+@pytest.fixture(params=[backend.name for backend in FUNCTIONAL.backends if not backend.server])
 def store(request, tmp_path):
     return Store(request.param, tmp_path)
 

@@ -9,11 +9,13 @@ from datetime import date
 from importlib import metadata
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Facet
+from resumption.errors import StatementsUnreadable
 from resumption.planes.langgraph.spec import GRAPH, SPECS
-from resumption.planes.statements import Bears, Citation, StatementsUnreadable, bearing, cited_by, load, parse
+from resumption.planes.statements import Bears, Citation, bearing, cited_by, load, parse
 
 ENTRY = """
 [[statement]]
@@ -127,11 +129,12 @@ def test_a_statement_bears_on_its_own_property_forms_facet_and_versions():
         (">=1.2.10", "1.2.9", False),
         ("==1.2", "1.2.0", True),
         ("==1.2", "1.2.1", False),
-        (">=1.2", "1.2.0rc1", True),
+        (">=1.2", "1.2.0rc1", False),
+        (">=1.2", "1.3.0rc1", True),
     ],
 )
 def test_versions_compare_by_number(versions, version, covered):
-    assert citation(versions=versions).covers(version) is covered
+    assert citation(versions=SpecifierSet(versions)).covers(version) is covered
 
 
 def test_a_plane_of_this_package_quotes_nothing():
@@ -159,7 +162,7 @@ def test_an_entry_becomes_a_citation():
             property=Property.EFFECT_EXACTLY_ONCE,
             text="We never run it twice.",
             place="somewhere",
-            versions=">=1.0,<2",
+            versions=SpecifierSet(">=1.0,<2"),
             read=date(2026, 11, 30),
         ),
     )

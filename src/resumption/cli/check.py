@@ -12,19 +12,19 @@ import click
 from resumption.cli.progress import progress
 from resumption.cli.selection import choose_probes, choose_targets
 from resumption.harness.measurement import measure
-from resumption.harness.policy import ExitCode, FailOn, Policy, drifts_from, exit_code, known_cells
+from resumption.harness.policy import FailOn, Policy, drifts_from, exit_code, known_cells
 from resumption.harness.receipts import Receipt, accept, read_receipt, stable_view, write
 from resumption.harness.runner import default_jobs
 from resumption.harness.targets import planes_of
 from resumption.planes.interface import PlaneSpec
 from resumption.planes.statements import Citation, load
 from resumption.report.output import check_writable, writing
-from resumption.report.terminal import print_report, report_console
+from resumption.report.terminal import print_report
+from resumption.report.text import report_console
 from resumption.report.view import View
 
-__all__ = ["PLATFORM", "check"]
+__all__ = ["check"]
 
-PLATFORM = sys.platform
 _FILE = click.Path(path_type=Path)
 
 
@@ -32,8 +32,10 @@ _FILE = click.Path(path_type=Path)
 @click.argument("names", metavar="[PLANE[@VERSION]]...", nargs=-1)
 @click.option("--probe", "prefixes", metavar="ADDRESS", multiple=True, help="Only probes whose address begins so.")
 @click.option("--all", "everything", is_flag=True, help="All paths and backends, the slow ones too.")
+@click.option("--thorough", is_flag=True, help="Leave nothing out of the sweeps that are sampled otherwise.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Jobs at once.  [default: two for each core]")
 @click.option("--python", metavar="PYTHON", default=sys.executable, help="The Python of a VERSION's environment.")
+@click.option("--postgres", metavar="DSN", default="", help="The PostgreSQL server to use.  [default: a throwaway one]")
 @click.option("--json", "receipt_file", metavar="FILE", type=_FILE, help="Write the receipt, histories included.")
 @click.option("--stable", "stable_file", metavar="FILE", type=_FILE, help="Write what doesn't depend on time or host.")
 @click.option("--strict", is_flag=True, help="Label by the strict rule: any breach of a documented form violates.")
@@ -55,8 +57,10 @@ def check(
     names: tuple[str, ...],
     prefixes: tuple[str, ...],
     everything: bool,
+    thorough: bool,
     jobs: int | None,
     python: str,
+    postgres: str,
     receipt_file: Path | None,
     stable_file: Path | None,
     strict: bool,
@@ -76,9 +80,6 @@ def check(
     Real processes are killed with SIGKILL, resumed in every documented form, and raced; whether an effect fired is
     taken from a record outside the framework.
     """
-    if PLATFORM == "win32":
-        click.echo("Error: resumption check needs POSIX processes. On Windows, run it in WSL.", err=True)
-        ctx.exit(ExitCode.INCONCLUSIVE)
     targets = choose_targets(names or ("langgraph",), everything=everything)
     planes = planes_of(targets)
     probes = choose_probes(prefixes)
@@ -102,6 +103,8 @@ def check(
             say=partial(click.echo, err=True),
             listen=listen,
             keep=keep,
+            thorough=thorough,
+            postgres=postgres,
         )
     receipt = _with_acceptances(receipt, acceptances)
     if receipt_file:

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
 import click
 
-from resumption.cli.progress import progress
 from resumption.cli.selection import choose_probes, choose_targets
-from resumption.harness import comparison
+from resumption.cli.sides import Bench, Side
 from resumption.harness.comparison import Change, Comparison
-from resumption.harness.measurement import installation_of, measure
+from resumption.harness.measurement import installation_of
 from resumption.harness.policy import ExitCode, is_open
-from resumption.harness.probes import Probe
-from resumption.harness.receipts import Receipt, read_receipt
+from resumption.harness.receipts import read_receipt
 from resumption.harness.runner import default_jobs
 from resumption.harness.targets import Target
 from resumption.report.comparison import as_json, as_markdown, print_comparison
 from resumption.report.output import check_writable, writing
-from resumption.report.terminal import report_console
+from resumption.report.text import report_console
 
 __all__ = ["compare"]
 
@@ -35,9 +32,10 @@ class _FailOn(StrEnum):
     NEVER = "never"
 
 
-@click.command(epilog="Exit codes: 0 clean, 1 as --fail-on says, 2 usage, 3 cells can't be told any more.")
+@click.command(epilog="Exit codes: 0 clean, 1 as --fail-on says, 2 usage, 3 some can't be told.")
 @click.argument("before", metavar="A")
 @click.argument("after", metavar="B")
+@click.option("--all", "everything", is_flag=True, help="All paths and backends, the slow ones too.")
 @click.option("--probe", "prefixes", metavar="ADDRESS", multiple=True, help="Measure only probes that begin so.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Jobs at once.  [default: two for each core]")
 @click.option("--python", metavar="PYTHON", default=sys.executable, help="The Python of a VERSION's environment.")
@@ -56,6 +54,7 @@ def compare(
     ctx: click.Context,
     before: str,
     after: str,
+    everything: bool,
     prefixes: tuple[str, ...],
     jobs: int | None,
     python: str,
@@ -66,10 +65,11 @@ def compare(
 ) -> None:
     """Tell what changed from A to B: cells fixed, regressed, drifted, new and gone, with the stories of both sides.
 
-    A and B are receipts, or what to measure now, such as langgraph@1.2.9 and langgraph@1.2.24.
+    A and B are receipts, or what to measure now, such as langgraph@1.2.9 and langgraph@1.2.24. What changed is then
+    measured again: a change that isn't seen twice is told as unsettled.
     """
     probes = choose_probes(prefixes)
-    sides = _side(before), _side(after)
+    sides = _side(before, everything), _side(after, everything)
     for file in (json_file, markdown_file):
         if file:
             check_writable(file)
@@ -77,8 +77,8 @@ def compare(
     for side in sides:
         if isinstance(side, Target):  # what can't be had is told before anything is measured
             installation_of(side, python=python, say=say)
-    receipts = [_receipt(side, probes, jobs=jobs or default_jobs(), python=python) for side in sides]
-    found = comparison.compare(*receipts, names=(before, after))
+    bench = Bench(probes, jobs or default_jobs(), python)
+    found = bench.compare(sides, (bench.receipt(sides[0]), bench.receipt(sides[1])), (before, after))
     if json_file:
         with writing(json_file):
             json_file.write_bytes(as_json(found))
@@ -89,28 +89,22 @@ def compare(
     ctx.exit(_exit_code(found, _FailOn(fail_on)))
 
 
-def _side(text: str) -> Target | Receipt:
+def _side(text: str, everything: bool) -> Side:
     if Path(text).suffix == ".json" or Path(text).is_file():
         return read_receipt(Path(text))
-    targets = choose_targets([text])
+    targets = choose_targets([text], everything=everything)
     if len(targets) > 1:
         raise click.UsageError(f"{text} names several versions: a side of a comparison is one.")
     return targets[0]
 
 
-def _receipt(side: Target | Receipt, probes: Sequence[Probe], *, jobs: int, python: str) -> Receipt:
-    if isinstance(side, Receipt):
-        return side
-    with progress() as listen:
-        return measure([side], probes, jobs=jobs, python=python, listen=listen)
-
-
 def _exit_code(found: Comparison, fail_on: _FailOn) -> ExitCode:
     if fail_on is _FailOn.NEVER:
         return ExitCode.CLEAN
-    if found.count(Change.REGRESSED) or (fail_on is _FailOn.DRIFT and found.changes):
+    settled = len(found.changes) - found.count(Change.UNSETTLED)
+    if found.count(Change.REGRESSED) or (fail_on is _FailOn.DRIFT and settled):
         return ExitCode.FINDINGS
     lost = (change for change in found.changes if change.after and is_open(change.after))
-    if any(change.before and not is_open(change.before) for change in lost):
+    if found.count(Change.UNSETTLED) or any(change.before and not is_open(change.before) for change in lost):
         return ExitCode.INCONCLUSIVE
     return ExitCode.CLEAN

@@ -8,6 +8,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+import resumption.errors
 from resumption.cli.probes import print_probe
 from resumption.cli.selection import choose_probes
 from resumption.contract.properties import STATEMENTS, Property
@@ -15,8 +16,7 @@ from resumption.contract.verdicts import Label
 from resumption.errors import ResumptionError, UnknownName
 from resumption.harness.probes import PROBES
 from resumption.report.marks import MARKS
-from resumption.report.terminal import report_console
-from resumption.report.text import hang, mark
+from resumption.report.text import hang, mark, report_console
 
 __all__ = ["error_classes", "explain"]
 
@@ -36,7 +36,7 @@ def explain(code: str) -> None:
         _explain_label(console, labels[lower])
     elif lower in errors:
         _explain_error(console, errors[lower])
-    elif any(probe.address.startswith(lower) for probe in PROBES):
+    elif lower and any(probe.address.startswith(lower) for probe in PROBES):
         for probe in choose_probes([lower]):
             print_probe(console, probe)
     else:
@@ -47,14 +47,9 @@ def explain(code: str) -> None:
 
 
 def error_classes() -> tuple[type[ResumptionError], ...]:
-    """Every error class that has a code of its own, by code."""
-    found: dict[str, type[ResumptionError]] = {}
-    waiting = [ResumptionError]
-    while waiting:
-        error = waiting.pop(0)
-        found.setdefault(error.code, error)
-        waiting.extend(error.__subclasses__())
-    return tuple(found[code] for code in sorted(found))
+    """Every error class of this package, by code."""
+    found = [error for error in vars(resumption.errors).values() if inspect.isclass(error)]
+    return tuple(sorted((e for e in found if issubclass(e, ResumptionError)), key=lambda error: error.code))
 
 
 def _explain_property(console: Console, property_: Property) -> None:

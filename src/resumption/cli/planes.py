@@ -6,11 +6,11 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from resumption.planes.interface import Capability, Operation, PlaneSpec
+from resumption.planes.interface import Capability, Form, Operation, PlaneSpec
 from resumption.planes.registry import families, specs
+from resumption.planes.sites import Anchor, anchors
 from resumption.planes.statements import Citation, cited_by, load
-from resumption.report.terminal import report_console
-from resumption.report.text import hang
+from resumption.report.text import hang, report_console
 
 __all__ = ["planes"]
 
@@ -19,9 +19,19 @@ _INDENT = 4
 
 @click.command()
 @click.argument("names", metavar="[PLANE]...", nargs=-1)
-def planes(names: tuple[str, ...]) -> None:
+@click.option("--sites", is_flag=True, help="List where the installed release decides, in its source, instead.")
+def planes(names: tuple[str, ...], sites: bool) -> None:
     """List the planes, their backends, and the resume forms that each documents; only PLANE, if any is named."""
     console = report_console()
+    if sites:
+        found = dict.fromkeys(
+            anchor for name in names or families() for spec in specs(name) for anchor in anchors(spec)
+        )
+        for anchor in found:
+            _print_anchor(console, anchor)
+        if not found:
+            console.print("No installed framework among these has known sites.")
+        return
     for number, spec in enumerate(spec for name in names or families() for spec in specs(name)):
         if number:
             console.print()
@@ -40,12 +50,24 @@ def _print_plane(console: Console, spec: PlaneSpec, citations: tuple[Citation, .
                 _print_fact(console, f"{backend.name} lacks {capability}", reason)
     for operation in Operation:
         for form in spec.forms_of(operation):
-            citation = cited_by(citations, form)
-            source = f"documented: {citation.place}" if citation else "undocumented"
-            if not spec.package:
-                source = "defined here"
+            source = _source(spec, citations, form)
             primary = ", primary" if form == spec.forms_of(operation)[0] else ""
             _print_fact(console, f"{operation} in form {form.name}{primary}", f"{form.description} ({source})")
+
+
+def _print_anchor(console: Console, anchor: Anchor) -> None:
+    site = anchor.site
+    line = anchor.line or f"no line of {site.symbol} holds {site.text!r} in this release"
+    place = f"{anchor.version}  {anchor.file}:{line}  {site.symbol}"
+    hang(console, Text(), Text.assemble((f"{site.property}  ", "bold"), place), indent=0)
+    hang(console, Text(), site.decides, indent=_INDENT)
+
+
+def _source(spec: PlaneSpec, citations: tuple[Citation, ...], form: Form) -> str:
+    if not spec.package:
+        return "defined here"
+    citation = cited_by(citations, form)
+    return f"documented: {citation.place}" if citation else "undocumented"
 
 
 def _print_fact(console: Console, name: str, fact: str) -> None:

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import click
 
-from resumption.cli.progress import progress
 from resumption.cli.selection import choose_probes, choose_targets
+from resumption.cli.sides import Bench
 from resumption.errors import ResumptionError
-from resumption.harness.comparison import compare
-from resumption.harness.measurement import installation_of, join, measure
+from resumption.harness.measurement import installation_of, join
 from resumption.harness.policy import ExitCode, FailOn, Policy
 from resumption.harness.receipts import Receipt, write
 from resumption.harness.runner import default_jobs
@@ -21,7 +20,7 @@ from resumption.harness.targets import Target
 from resumption.report.comparison import print_changes
 from resumption.report.output import check_writable, writing
 from resumption.report.tables import print_matrix
-from resumption.report.terminal import report_console
+from resumption.report.text import report_console
 from resumption.report.view import View
 
 __all__ = ["sweep"]
@@ -31,6 +30,7 @@ __all__ = ["sweep"]
 @click.argument("name", metavar="PLANE")
 @click.option("--versions", metavar="VERSION,…", required=True, help="The releases, in the order to tell them in.")
 @click.option("--json-dir", "folder", metavar="DIR", type=click.Path(path_type=Path), help="Write a receipt of each.")
+@click.option("--all", "everything", is_flag=True, help="All paths and backends, the slow ones too.")
 @click.option("--probe", "prefixes", metavar="ADDRESS", multiple=True, help="Only probes whose address begins so.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Jobs at once.  [default: two for each core]")
 @click.option("--python", metavar="PYTHON", default=sys.executable, help="The Python of the environments.")
@@ -40,6 +40,7 @@ def sweep(
     name: str,
     versions: str,
     folder: Path | None,
+    everything: bool,
     prefixes: tuple[str, ...],
     jobs: int | None,
     python: str,
@@ -49,8 +50,8 @@ def sweep(
     Every version has an environment of its own. A version that can't be measured is told, and the others go on.
     """
     probes = choose_probes(prefixes)
-    targets = choose_targets([f"{name}@{versions.replace(' ', '')}"])
-    files = {target: folder / f"{target.name}-{target.version}.json" for target in targets} if folder else {}
+    targets = choose_targets([f"{name}@{versions.replace(' ', '')}"], everything=everything)
+    files = {target: folder / _file_name(target) for target in targets} if folder else {}
     if folder:
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
@@ -58,27 +59,30 @@ def sweep(
         check_writable(file)
     for target in targets:  # what can't be had is told before anything is measured
         installation_of(target, python=python, say=partial(click.echo, err=True))
+    bench = Bench(probes, jobs or default_jobs(), python)
     receipts: dict[Target, Receipt] = {}
     for target in targets:
-        click.echo(f"Measuring {target} …", err=True)
         try:
-            with progress() as listen:
-                receipts[target] = measure([target], probes, jobs=jobs or default_jobs(), python=python, listen=listen)
+            receipts[target] = bench.receipt(target)
         except ResumptionError as error:
             click.echo(f"{target} could not be measured: {error}", err=True)
             continue
         if folder:
             with writing(files[target]):
                 write(receipts[target], files[target])
-    _print(receipts)
+    _print(receipts, bench)
     ctx.exit(ExitCode.CLEAN if len(receipts) == len(targets) else ExitCode.INCONCLUSIVE)
 
 
-def _print(receipts: dict[Target, Receipt]) -> None:
+def _file_name(target: Target) -> str:
+    return "-".join(filter(None, (target.name, target.path, target.version))) + ".json"
+
+
+def _print(receipts: dict[Target, Receipt], bench: Bench) -> None:
     if not receipts:
         return
     console = report_console()
     code = ExitCode.CLEAN
     print_matrix(View(receipt=join(list(receipts.values())), policy=Policy(FailOn.NEVER), code=code), console)
     for (before, old), (after, new) in pairwise(receipts.items()):
-        print_changes(compare(old, new, names=(str(before), str(after))), console)
+        print_changes(bench.compare((before, after), (old, new), (str(before), str(after))), console)

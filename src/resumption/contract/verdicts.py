@@ -41,11 +41,13 @@ class Facet(StrEnum):
     """A part of a property that is measured, and shown, on its own.
 
     `CELL` is what the matrix shows. `WINDOW` is effect exactly-once between an effect and its durable record, which
-    no framework can close by itself: it stands beside the cell and is never merged into it.
+    no framework can close by itself. `ORDER` is recovery determinism across the two orders in which an unordered pair
+    of writes may have become durable. Both stand beside the cell and are never merged into it.
     """
 
     CELL = "cell"
     WINDOW = "window"
+    ORDER = "order"
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,8 @@ class Binding(StrEnum):
     """The one that it names."""
     SOLE = "binding-sole"
     """It names none, and exactly one was pending when it arrived."""
+    BREAKPOINT = "binding-breakpoint"
+    """It names none and none is pending, but the run stands at a breakpoint: it is for the next interrupt."""
     NOTHING_PENDING = "binding-nothing-pending"
     """Refused: it names none and none is pending (a stray: the run is finished, or the interrupt consumed)."""
     AMBIGUOUS = "binding-ambiguous"
@@ -62,7 +64,7 @@ class Binding(StrEnum):
     """Refused: it names one that this thread never raised."""
 
 
-def binding(*, named: bool, known: bool, pending: int) -> Binding:
+def binding(*, named: bool, known: bool, pending: int, at_breakpoint: bool) -> Binding:
     """Decide which interrupt a delivery answers.
 
     Args:
@@ -70,16 +72,20 @@ def binding(*, named: bool, known: bool, pending: int) -> Binding:
         known: whether the named interrupt was raised by this thread.
         pending: how many interrupts were pending when the delivery *arrived*. Counting them only once the lease is held
             would let a delivery that waited behind another answer whatever interrupt came next.
+        at_breakpoint: whether the run was stopped before a task by its operator, who may answer ahead. Such an answer
+            is claimed by the checkpoint that the run stands at, since there is no interrupt to claim.
     """
     if named:
         if known:
             return Binding.NAMED
         return Binding.UNKNOWN
-    if pending <= 0:
-        return Binding.NOTHING_PENDING
     if pending >= 2:
         return Binding.AMBIGUOUS
-    return Binding.SOLE
+    if pending == 1:
+        return Binding.SOLE
+    if at_breakpoint:
+        return Binding.BREAKPOINT
+    return Binding.NOTHING_PENDING
 
 
 class Claim(StrEnum):

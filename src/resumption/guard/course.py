@@ -64,13 +64,14 @@ def course(ledger: Ledger, call: Call) -> Course[object]:
                 return served(opened.record)
         raise refusal(opened)
     finally:
-        ledger.landed(wanted.version)
+        ledger.landed(wanted)
 
 
 def _admitted(ledger: Ledger, wanted: Wanted) -> Course[Opening]:
     """Ask until the answer is something else than WAIT, or the patience is over."""
     give_up = time.monotonic() + ledger.wait
-    for pause in backoff(_LONGEST_PAUSE):
+    pauses = backoff(_LONGEST_PAUSE)
+    while True:
         try:
             opened: Opening = yield Consult(partial(ledger.begin, wanted))
         except GeneratorExit:
@@ -84,7 +85,7 @@ def _admitted(ledger: Ledger, wanted: Wanted) -> Course[Opening]:
         if time.monotonic() >= give_up:
             yield Consult(partial(ledger.refuse, wanted.key, opened.decision))
             break
-        yield Pause(pause)
+        yield Pause(next(pauses))
     telemetry.decided("admit", wanted.key, opened.decision)
     return opened
 
@@ -156,8 +157,7 @@ def _committed(ledger: Ledger, wanted: Wanted, value: object) -> Course[object]:
 def _left(ledger: Ledger, wanted: Wanted, ended: str, error: BaseException) -> Course[None]:
     """Write down an end without a result. `error` is on its way to the caller and says so if that fails.
 
-    A course that is destroyed with its event loop can't take another step. Its record goes on saying "running", but
-    nothing proves that any more (`Ledger.landed`), so it is surfaced as in doubt.
+    A course that is destroyed with its event loop can't take another step: `Ledger.landed` sees to its record.
     """
     if isinstance(error, GeneratorExit):
         return

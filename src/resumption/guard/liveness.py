@@ -22,6 +22,7 @@ import sys
 import threading
 from pathlib import Path
 
+from resumption.errors import LedgerUnavailable
 from resumption.guard.stores.records import ALIVE, DEAD, UNPROVEN, Owner, Standing, fresh_token
 
 if sys.platform == "linux":
@@ -49,14 +50,20 @@ class OwnerLock:
         self._guard = threading.Lock()
         self._owner: Owner | None = None
         self._held: int | None = None
+        self._inode: list[int] | None = None
 
     def hold(self) -> Owner:
         """This process as an owner; takes the lock at the first call."""
         with self._guard:
+            if self._held is not None and not leads_to(self._held, self._inode):
+                raise LedgerUnavailable(
+                    f"This program has closed the descriptor of {self._path}, its proof of life.",
+                    advice="Open the ledger after closing inherited descriptors, not before.",
+                )
             if self._owner is None:
                 token = fresh_token()
-                self._held, inode = self._lock(token)
-                where = {"boot": self._boot, "inode": inode, "host": platform.node(), "pid": os.getpid()}
+                self._held, self._inode = self._lock(token)
+                where = {"boot": self._boot, "inode": self._inode, "host": platform.node(), "pid": os.getpid()}
                 self._owner = Owner(token, json.dumps(where))
             return self._owner
 
@@ -73,11 +80,14 @@ class OwnerLock:
             try:
                 if file_identity(descriptor)[1] != inode[1]:
                     return UNPROVEN
-                if place["boot"] != self._boot:
-                    return DEAD if self._beside_store else UNPROVEN
-                if file_identity(descriptor) != inode:
+                restarted = place["boot"] != self._boot
+                if restarted and not self._beside_store:
                     return UNPROVEN
-                return DEAD if is_free(descriptor, owner.token) else ALIVE
+                if not is_free(descriptor, owner.token):
+                    return ALIVE  # whatever the boot identity: systemd-nspawn gives each container one of its own
+                if restarted:
+                    return DEAD
+                return DEAD if file_identity(descriptor) == inode else UNPROVEN
             finally:
                 os.close(descriptor)
 
@@ -99,7 +109,11 @@ class OwnerLock:
         if sys.platform != "linux":
             logger.warning("This system has no open file description locks: an owner's death is never proven.")
             return None, None
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except PermissionError as error:
+            logger.warning("%s can't be written: an owner's death is never proven.", error.filename)
+            return None, None
         if not is_local(self._path):
             os.close(descriptor)
             logger.warning("%s is not on a local file system: an owner's death is never proven.", self._path)
@@ -112,7 +126,10 @@ class OwnerLock:
     def _open_existing(self) -> int | None:
         if sys.platform != "linux" or not self._path.exists() or not is_local(self._path):
             return None
-        return os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            return os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
+        except PermissionError:
+            return None  # another user's: no proof for us
 
 
 def boot_identity() -> str:
@@ -132,6 +149,14 @@ def file_identity(descriptor: int) -> list[int]:
 def lock_request(offset: int) -> bytes:
     """An exclusive lock on one byte, as `struct flock`: type, whence, start, length, pid (0 for this kind of lock)."""
     return struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, offset, 1, 0)
+
+
+def leads_to(descriptor: int, inode: list[int] | None) -> bool:
+    """Whether a descriptor is still the one that was opened, not closed nor given to another file."""
+    try:
+        return file_identity(descriptor) == inode
+    except OSError:
+        return False
 
 
 def try_lock(descriptor: int, offset: int) -> bool:

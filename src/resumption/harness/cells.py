@@ -33,6 +33,8 @@ class Job:
     form: Form | None
     release: str = ""
     """The release that was asked for; empty for the installed one."""
+    thorough: bool = False
+    """Whether sweeps leave nothing out."""
 
     @property
     def reason_against(self) -> str:
@@ -50,6 +52,10 @@ class Result:
     version: str
     observations: Sequence[Observation] = ()
     problem: str = ""
+    note: str = ""
+    """What the job has to say besides."""
+    not_run: str = ""
+    """Why it couldn't be run here and now, and how to get what was missing; empty if it was run."""
 
 
 def history_name(job: Job, number: int) -> str:
@@ -91,6 +97,8 @@ def _pieces(result: Result, citations: Sequence[Citation]) -> list[_Piece]:
     reason = job.reason_against
     if reason:
         return _unmeasured(result, Measured.UNEXERCISED, Label.NOT_APPLICABLE, reason)
+    if result.not_run:
+        return _unmeasured(result, Measured.UNDETERMINED, Label.NOT_RUN, result.not_run)
     if result.problem:
         return _unmeasured(result, Measured.UNDETERMINED, Label.INCONCLUSIVE, result.problem)
     return [piece for property_ in job.probe.decides for piece in _judged(result, property_, citations)]
@@ -124,7 +132,7 @@ def _judged(result: Result, property_: Property, citations: Sequence[Citation]) 
             findings=_distinct(findings)[:_MOST_FINDINGS],
             histories=tuple(history_name(job, number) for number in range(1, len(result.observations) + 1)),
             reason=reasons[0] if reasons else "",
-            note=_frequency(result.observations),
+            note="; ".join(filter(None, (_frequency(result.observations), result.note))),
         )
         cited = tuple(citation.id for citation in bears) if measured is Measured.BREACHES else ()
         yield _Piece(result, property_, facet, part, merge(strict), cited)

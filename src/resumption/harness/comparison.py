@@ -2,22 +2,41 @@
 
 A cell is compared probe by probe, over the probes that both receipts have. So a probe that newly breaks in a cell that
 another one had broken before is a regression, and a probe that only one suite has is none.
+
+Frameworks write from several threads, so what a kill leaves behind differs from run to run. Where a side was measured
+for the comparison, what changed is therefore measured again, and a change that isn't seen twice is no change.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from resumption.contract.verdicts import Label
 from resumption.errors import ComparisonImpossible
 from resumption.harness.receipts import Cell, Receipt
 
-__all__ = ["FORMAT", "CellChange", "Change", "Comparison", "PinChange", "ProbeChange", "Side", "change_of", "compare"]
+__all__ = [
+    "FORMAT",
+    "CellChange",
+    "Change",
+    "Comparison",
+    "PinChange",
+    "ProbeChange",
+    "Side",
+    "by_identity",
+    "change_of",
+    "changed_probes",
+    "compare",
+    "confirm",
+]
 
 FORMAT = "resumption.comparison/1"
+
+_ProbeLabels = dict[tuple[str, str], Label]
+"""What each probe says of each cell, by the cell's identity and the probe's address."""
 
 _BREACHES = frozenset({Label.VIOLATES, Label.UNDOCUMENTED, Label.DIVERGENT})
 
@@ -31,6 +50,8 @@ class Change(StrEnum):
     """The cell was a breach, and holds now."""
     DRIFTED = "drifted"
     """What it is called, or what one of its probes is called, changed in another way."""
+    UNSETTLED = "unsettled"
+    """Measured again, a side said something else: chance decides it, so nothing is known of a change."""
     NEW = "new"
     GONE = "gone"
     UNCHANGED = "unchanged"
@@ -115,29 +136,62 @@ def compare(before: Receipt, after: Receipt, *, names: tuple[str, str]) -> Compa
 
     Raises `ComparisonImpossible` if a receipt has one cell for several versions, or the two have none in common.
     """
-    old, new = _by_identity(before, names[0]), _by_identity(after, names[1])
+    old, new = by_identity(before, names[0]), by_identity(after, names[1])
     if old.keys().isdisjoint(new):
         raise ComparisonImpossible(
             f"{names[0]} and {names[1]} have no cell in common.",
             advice="Compare receipts of the same planes and backends.",
         )
     cells = [_cell_change(identity, old.get(identity), new.get(identity)) for identity in sorted(old.keys() | new)]
-    order = list(Change)
     return Comparison(
         before=_side(before, names[0]),
         after=_side(after, names[1]),
-        changes=tuple(
-            sorted(
-                (cell for cell in cells if cell.change is not Change.UNCHANGED),
-                key=lambda cell: order.index(cell.change),
-            )
-        ),
+        changes=_ordered(cell for cell in cells if cell.change is not Change.UNCHANGED),
         unchanged=tuple(cell.after for cell in cells if cell.change is Change.UNCHANGED and cell.after),
         pins=_pin_changes(before, after),
     )
 
 
-def _by_identity(receipt: Receipt, name: str) -> dict[str, Cell]:
+def changed_probes(comparison: Comparison) -> frozenset[str]:
+    """The addresses of the probes that say something else than before, in any cell."""
+    return frozenset(probe.probe for change in comparison.changes for probe in change.probes)
+
+
+def confirm(comparison: Comparison, before: Receipt, after: Receipt) -> Comparison:
+    """Call unsettled what doesn't come out as it did in these receipts, of the same sides measured again.
+
+    They need to have no more than the `changed_probes`; a side that can't be measured again is given as it was.
+    """
+    old, new = _probe_labels(before), _probe_labels(after)
+    changes = (_confirmed(change, old, new) for change in comparison.changes)
+    return replace(comparison, changes=_ordered(changes))
+
+
+def _confirmed(change: CellChange, old: _ProbeLabels, new: _ProbeLabels) -> CellChange:
+    steady = [
+        probe
+        for probe in change.probes
+        if old.get((change.identity, probe.probe)) is probe.before
+        and new.get((change.identity, probe.probe)) is probe.after
+    ]
+    regressed = any(probe.change is Change.REGRESSED for probe in steady)
+    return change if regressed or len(steady) == len(change.probes) else replace(change, change=Change.UNSETTLED)
+
+
+def _ordered(changes: Iterable[CellChange]) -> tuple[CellChange, ...]:
+    order = list(Change)
+    return tuple(sorted(changes, key=lambda change: order.index(change.change)))
+
+
+def _probe_labels(receipt: Receipt) -> _ProbeLabels:
+    return {(cell.identity, part.probe): part.label for cell in receipt.cells for part in cell.parts}
+
+
+def by_identity(receipt: Receipt, name: str) -> dict[str, Cell]:
+    """The cells of a receipt, which errors call `name`.
+
+    Raises `ComparisonImpossible` if it has one cell for several versions.
+    """
     repeated = [identity for identity, times in Counter(cell.identity for cell in receipt.cells).items() if times > 1]
     if repeated:
         raise ComparisonImpossible(

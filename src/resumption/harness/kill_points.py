@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TypeVar
 
 from resumption.history.events import EffectBegin, EffectEnd, Event, Persist, Phase, TaskStart
 from resumption.history.history import History
 from resumption.worker.faults import Fault, Mode
 
-__all__ = ["kill_points"]
+__all__ = ["frozen_prefixes", "kill_points", "likely_pins", "pinned_points", "reorderings", "sample"]
+
+T = TypeVar("T")
 
 
 def kill_points(history: History) -> tuple[Fault, ...]:
@@ -19,13 +23,68 @@ def kill_points(history: History) -> tuple[Fault, ...]:
     """
     passed: Counter[str] = Counter()
     faults = []
-    for event in history.events:
-        if event.process != 1:
-            continue
+    for event in _of_first_process(history):
         for point in _points(event, history):
             passed[point] += 1
             faults.append(Fault(point, Mode.KILL, passed[point]))
     return tuple(faults)
+
+
+def frozen_prefixes(history: History) -> tuple[Fault, ...]:
+    """Every number of storage operations that can be the last to become durable, none included, as a fault."""
+    return tuple(Fault(mode=Mode.FREEZE, durable=count) for count in range(len(_operations(history))))
+
+
+def pinned_points(history: History) -> tuple[Fault, ...]:
+    """Every pair of an effect's point and a number of durable operations, as a fault. Many pairs can't be had."""
+    effects = [fault for fault in kill_points(history) if fault.point.startswith("effect:")]
+    counts = range(len(_operations(history)) + 1)
+    return tuple(Fault(fault.point, Mode.PIN, fault.occurrence, count) for fault in effects for count in counts)
+
+
+def likely_pins(history: History) -> tuple[Fault, ...]:
+    """The pins behind each effect, where the fault-free run had as many durable operations, or one more."""
+    pins = []
+    durable = 0
+    for event in _of_first_process(history):
+        if isinstance(event, Persist) and event.phase is Phase.END:
+            durable += 1
+        for point in _points(event, history):
+            if point.startswith("effect:") and point.endswith(":after"):
+                pins += [Fault(point, Mode.PIN, durable=count) for count in (durable - 1, durable) if count >= 0]
+    return tuple(pins)
+
+
+def reorderings(history: History) -> tuple[tuple[Fault, Fault], ...]:
+    """Every pair of neighbouring storage operations, in both orders. Most planes order most of them.
+
+    An operation whose name comes twice can't be told from the other one, and is left out.
+    """
+    names = [persist.name for persist in _operations(history)]
+    once = {name for name, count in Counter(names).items() if count == 1}
+    return tuple(
+        (Fault(after, Mode.REORDER, first=before), Fault(before, Mode.REORDER, first=after))
+        for before, after in pairwise(names)
+        if {before, after} <= once
+    )
+
+
+def sample(items: Sequence[T], most: int) -> tuple[T, ...]:
+    """At most so many of the items, evenly spread, the first and the last among them."""
+    if len(items) <= most:
+        return tuple(items)
+    step = (len(items) - 1) / (most - 1)
+    return tuple(items[round(place * step)] for place in range(most))
+
+
+def _of_first_process(history: History) -> Iterator[Event]:
+    return (event for event in history.events if event.process == 1)
+
+
+def _operations(history: History) -> list[Persist]:
+    """The storage operations of the first process, in the order in which they began."""
+    persists = (event for event in _of_first_process(history) if isinstance(event, Persist))
+    return [persist for persist in persists if persist.phase is Phase.BEGIN]
 
 
 def _points(event: Event, history: History) -> Iterator[str]:

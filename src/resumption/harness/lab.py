@@ -6,28 +6,26 @@ the oracle is read, before the trial's history can be looked at.
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from resumption.errors import WorkerLost
-from resumption.harness.kill_points import kill_points
-from resumption.harness.process import Bench, Died, Process
+from resumption.harness.effects import EffectService
+from resumption.harness.process import Bench, Died, Process, Seat
+from resumption.harness.stores import Folders, Place, Stores
 from resumption.harness.zygote import Launcher
-from resumption.history.events import Crash, Exit, Oracle
+from resumption.history.events import Crash, Drift, Durable, Exit, Oracle, Persist, Phase
 from resumption.history.history import Header, History
 from resumption.history.ndjson import Appender, read_history
 from resumption.history.workload import Workload
 from resumption.planes.interface import Backend, Capability, Form, Operation, Outcome, Parked, PlaneSpec
 from resumption.worker import oracle
-from resumption.worker.faults import Fault
+from resumption.worker.faults import INFEASIBLE, Fault, Mode
 
 __all__ = ["Lab", "Observation", "Trial"]
 
+_EMPTY = Workload(())
 _ROUNDS = 8  # decisions that `complete` gives before it says that a run makes no progress
 
 
@@ -37,21 +35,36 @@ class Observation:
 
     history: History
     problem: str = ""
+    infeasible: bool = False
+    """Whether a process came to rest before it could fail as it was told: this plane has no such moment."""
 
 
 class Lab:
     """One plane, one backend, one resume form, and a folder of its own."""
 
     def __init__(
-        self, probe: str, spec: PlaneSpec, backend: Backend, form: Form | None, launcher: Launcher, folder: Path
+        self,
+        probe: str,
+        spec: PlaneSpec,
+        backend: Backend,
+        form: Form | None,
+        launcher: Launcher,
+        folder: Path,
+        *,
+        stores: Stores | None = None,
+        thorough: bool = False,
     ) -> None:
         self.spec = spec
         self.backend = backend
         self.form = form
+        self.thorough = thorough
         self.observations: list[Observation] = []
+        self.infeasible = 0
+        """How many trials asked for a moment that the plane doesn't have; they are not among the observations."""
         self._probe = probe
         self._launcher = launcher
         self._folder = folder
+        self._stores = stores or Folders()
         self._trials = 0
 
     def has(self, capability: Capability) -> bool:
@@ -62,6 +75,11 @@ class Lab:
     def form_is_primary(self) -> bool:
         """Whether the resume form under test is the primary one of its operation."""
         return self.form is None or self.form == self.spec.forms_of(self.form.operation)[0]
+
+    @property
+    def names_interrupt(self) -> bool:
+        """Whether a delivery in the form under test names the interrupt that it answers."""
+        return self.form is not None and self.form.names_interrupt
 
     def form_for(self, operation: Operation) -> str:
         """The form to use for an operation: the one under test if it is of that operation, else the primary one."""
@@ -74,21 +92,39 @@ class Lab:
     def trial(self, workload: Workload, *, effect_service: bool = False) -> Iterator[Trial]:
         """Run one protocol. Its history is among `observations` once the block has ended without an error."""
         self._trials += 1
-        trial = Trial(
-            self, workload, self._folder / f"trial-{self._trials}", self._launcher, effect_service=effect_service
-        )
+        folder = self._folder / f"trial-{self._trials}"
+        place = self.make_store(folder / "store")
+        trial = Trial(self, workload, folder, self._stores, place, self._launcher, effect_service=effect_service)
         try:
             yield trial
-            self.observations.append(trial.finish())
+            observation = trial.finish()
+            if observation.infeasible:
+                self.infeasible += 1
+            else:
+                self.observations.append(observation)
         finally:
             trial.abandon()
 
-    def kill_points(self, workload: Workload) -> tuple[Fault, ...]:
-        """Enumerate the kill points of `workload`, start to end, from a trial without faults."""
+    def trace(self, workload: Workload) -> History:
+        """The history of `workload` without faults, start to end: what kill points are enumerated from."""
         with self.trial(workload) as trial:
             process = trial.process()
             trial.complete(process, process.start())
-        return kill_points(self.observations[-1].history)
+        return self.observations[-1].history
+
+    def make_store(self, folder: Path) -> Place:
+        """Make an empty store, whose files go into `folder`."""
+        return self._stores.make(folder, self._prepare)
+
+    def _prepare(self, place: Place) -> None:
+        """Open a run in an empty store, and nothing else."""
+        folder = self._folder / "preparation"
+        folder.mkdir(parents=True, exist_ok=True)
+        trial = Trial(self, _EMPTY, folder, self._stores, place, self._launcher, keep=True)
+        try:
+            trial.process().close()
+        finally:
+            trial.abandon()
 
     def header(self, workload: Workload) -> Header:
         """The header of a history of this lab."""
@@ -105,49 +141,79 @@ class Lab:
 class Trial:
     """One protocol under way."""
 
-    def __init__(self, lab: Lab, workload: Workload, folder: Path, launcher: Launcher, *, effect_service: bool) -> None:
+    def __init__(
+        self,
+        lab: Lab,
+        workload: Workload,
+        folder: Path,
+        stores: Stores,
+        store: Place,
+        launcher: Launcher,
+        *,
+        effect_service: bool = False,
+        keep: bool = False,
+    ) -> None:
+        """`store` is an empty one; it is removed with its copies at the end, unless it is to be kept."""
         self._lab = lab
+        self._workload = workload
         self._folder = folder
-        self._store = folder / "store"
-        self._store.mkdir(parents=True)
+        self._stores = stores
+        self._store = store
+        self._removed: list[Place] = [] if keep else [store]
         self._history = folder / "history.ndjson"
         self._appender = Appender(self._history)
         self._appender.append(lab.header(workload))
         self._record = folder / "oracle.db"
         oracle.create(self._record)
-        self._service: subprocess.Popen[bytes] | None = None
+        self._service = EffectService(folder, self._record) if effect_service else None
         self._processes: list[Process] = []
         self._operations = 0
         self._deliveries = 0
+        self._forks = 0
         self._bench = Bench(
             adapter=lab.spec.adapter,
             backend=lab.backend.name,
-            workload=workload,
             history=self._history,
-            oracle=self._serve_effects() if effect_service else str(self._record),
+            oracle=self._service.location if self._service else str(self._record),
             launcher=launcher,
             form=lab.form_for,
             number_operation=self._number_operation,
             name_delivery=self._name_delivery,
+            number_fork=self._number_fork,
             note_exit=self._note_exit,
         )
 
-    def process(self, fault: Fault | None = None, *, store: Path | None = None) -> Process:
-        """Start a process and open the run in it, which executes nothing."""
+    def process(
+        self,
+        fault: Fault | None = None,
+        *,
+        store: Place | None = None,
+        workload: Workload | None = None,
+        seat: Seat | None = None,
+    ) -> Process:
+        """Start a process and open the run in it, which executes nothing. `workload` exchanges the program."""
         number = len(self._processes) + 1
         log = self._folder / f"process-{number}.log"
-        process = Process(self._bench, number, store or self._store, log, fault)
+        process = Process(self._bench, number, store or self._store, log, fault, seat)
         self._processes.append(process)
-        process.open()
+        process.open(self._program(workload))
         return process
 
-    def successor(self, process: Process) -> Process:
-        """The side that comes after `process`: a new one, or the same where state dies with its process."""
+    def successor(self, process: Process, *, workload: Workload | None = None) -> Process:
+        """The side that comes after `process`: a new one, or the same where state dies with its process.
+
+        `workload` exchanges the program.
+        """
         if not self._lab.has(Capability.PROCESS_DEATH):
-            process.reopen()
+            process.reopen(self._program(workload))
             return process
         process.close()
-        return self.process()
+        return self.process(workload=workload)
+
+    def note_content(self) -> None:
+        """Record the digest of what is durable, where it outlives a process. No operation may be under way."""
+        if self._lab.has(Capability.PROCESS_DEATH):
+            self._appender.append(Durable(process=0, of="store", sha256=self._stores.content_digest(self._store)))
 
     def complete(self, process: Process, outcome: Outcome | Died, value: str = "yes") -> Outcome | Died:
         """Answer what is pending, in turn, until the run ends, fails, dies, or makes no progress."""
@@ -157,10 +223,17 @@ class Trial:
             outcome = process.answer(value, target=outcome.pending[0].name)
         return outcome
 
-    def copy_store(self, name: str) -> Path:
-        """Copy the run's store, byte for byte; no process may have it open."""
-        copy = self._folder / name
-        shutil.copytree(self._store, copy)
+    def new_store(self, name: str) -> Place:
+        """Make another, empty store beside the run's own, for a second run."""
+        place = self._lab.make_store(self._folder / name)
+        self._removed.append(place)
+        return place
+
+    def copy_store(self, name: str) -> Place:
+        """Copy the run's store, byte for byte, and record the copy's digest; no process may have the store open."""
+        copy = self._stores.copy(self._store, self._folder / name)
+        self._removed.append(copy)
+        self._appender.append(Durable(process=0, of=name, sha256=self._stores.copy_digest(copy)))
         return copy
 
     def race(self, racers: Sequence[Process], values: Sequence[str], *, target: str) -> list[Outcome | Died]:
@@ -171,27 +244,46 @@ class Trial:
             racer.release()
         return [racer.outcome() for racer in racers]
 
+    def times(self) -> dict[str, int]:
+        """When racers set out, by the number of their operation, and when effects were committed, by their call.
+
+        In nanoseconds of the effect service's clock; nothing without that service.
+        """
+        return self._service.times() if self._service else {}
+
+    def so_far(self) -> History:
+        """The history up to now, while processes are at work."""
+        return read_history(self._history)
+
     def finish(self) -> Observation:
         """End all processes, read the oracle, and return the history."""
         for process in self._processes:
             process.close()
-        self._stop_service()
+        if self._service:
+            self._service.stop()
         self._appender.append(Oracle(process=0, fired=oracle.fired(self._record)))
         history = read_history(self._history)
-        crashed = {crash.process for crash in history.of(Crash)}
-        missed = [
-            f"process {process.number} never passed {process.fault.point}"
-            for process in self._processes
-            if process.fault is not None and process.number not in crashed
-        ]
-        return Observation(history, "; ".join(missed))
+        failed = [(process.number, process.fault) for process in self._processes if process.fault is not None]
+        problems = (_problem(history, number, fault) for number, fault in failed)
+        infeasible = any(crash.point.endswith(INFEASIBLE) for crash in history.of(Crash))
+        return Observation(history, "; ".join(filter(None, problems)), infeasible)
 
     def abandon(self) -> None:
         """Kill what still runs. Harmless after `finish`."""
         for process in self._processes:
             process.kill()
-        self._stop_service()
+        if self._service:
+            self._service.stop()
         self._appender.close()
+        while self._removed:
+            self._stores.remove(self._removed.pop())
+
+    def _program(self, changed: Workload | None) -> Workload:
+        """The program to open the run with; one that is exchanged for it goes on record."""
+        if changed is None:
+            return self._workload
+        self._appender.append(Drift(process=0, workload=changed))
+        return changed
 
     def _number_operation(self) -> int:
         self._operations += 1
@@ -201,22 +293,22 @@ class Trial:
         self._deliveries += 1
         return f"d{self._deliveries}"
 
+    def _number_fork(self) -> int:
+        self._forks += 1
+        return self._forks
+
     def _note_exit(self, process: int, status: int) -> None:
+        if status < 0:
+            self._stores.settle(self._processes[process - 1].store, process)
         self._appender.append(Exit(process=0, who=process, code=max(status, 0), signal=max(-status, 0)))
 
-    def _serve_effects(self) -> str:
-        socket = self._folder / "effects.sock"
-        self._service = subprocess.Popen(
-            [sys.executable, "-m", "resumption.worker.effect_service", str(socket), str(self._record)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-        )
-        if self._service.stdout is None or self._service.stdout.readline() != b"ready\n":
-            raise WorkerLost("The effect service didn't start.", advice="Run again; if it stays so, report it.")
-        return f"unix:{socket}"
 
-    def _stop_service(self) -> None:
-        if self._service is not None:
-            self._service.communicate()
-            self._service = None
+def _problem(history: History, number: int, fault: Fault) -> str:
+    """Why a process didn't fail as it was told; empty if it did. A frozen prefix is counted again here."""
+    if all(crash.process != number for crash in history.of(Crash)):
+        return f"process {number} never came to {fault.name}"
+    ends = (end for end in history.of(Persist) if end.process == number and end.phase is Phase.END)
+    durable = sum(1 for _ in ends)
+    if fault.mode in (Mode.FREEZE, Mode.PIN) and durable != fault.durable:
+        return f"process {number} made {durable} storage operations durable, not {fault.durable}"
+    return ""

@@ -1,7 +1,8 @@
 """A PostgreSQL server of one's own for as long as a `with` block: for tests, probes and benchmarks.
 
 The server's programs have to be installed; nothing is downloaded. It listens on a free loopback port and on nothing
-else, keeps `fsync` on (a restart must lose nothing that was acknowledged), and is gone with its files afterwards.
+else, keeps `fsync` on (a restart must lose nothing that was acknowledged), and is gone with its files afterwards, also
+when this process is killed: a guardian outlives it for as long as that takes.
 PostgreSQL refuses to run as root, so a root caller's server runs as the user `postgres`, or `nobody` if there is none.
 """
 
@@ -15,21 +16,34 @@ import subprocess
 import tempfile
 from pathlib import Path
 from types import TracebackType
+from typing import TypedDict
 
 from resumption.errors import PostgresMissing
 
 __all__ = ["ThrowawayPostgres", "find_binaries"]
 
+_GUARDIAN = 'cat > /dev/null; "$1" stop --mode=immediate --pgdata="$2/data"; rm -rf "$2"'
+"""What is left to do when this process is gone; its end closes the guardian's standard input."""
+
 _WHERE = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin", "/usr/local/pgsql/bin")
+
+
+class _Identity(TypedDict, total=False):
+    user: int
+    group: int
+    extra_groups: list[int]
 
 
 class ThrowawayPostgres:
     """A server that lives in a `with` block; `dsn` leads to its database.
 
-    Raises `PostgresMissing` if the server's programs aren't installed or it doesn't start; the message has its log.
+    Its files are in a folder of their own in `parent`, or where temporary files go. Raises `PostgresMissing` if the
+    server's programs aren't installed or it doesn't start; the message has its log.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, parent: Path | None = None) -> None:
+        self._parent = parent
+        self._guardian: subprocess.Popen[bytes] | None = None
         self._binaries = find_binaries()
         self._user = _unprivileged_user()
         self._folder = Path()
@@ -41,15 +55,16 @@ class ThrowawayPostgres:
         return f"postgresql://resumption@127.0.0.1:{self.port}/postgres"
 
     def __enter__(self) -> ThrowawayPostgres:
-        self._folder = Path(tempfile.mkdtemp(prefix="resumption-postgres-"))
+        self._folder = Path(tempfile.mkdtemp(prefix="resumption-postgres-", dir=self._parent))
         try:
             if self._user is not None:
                 os.chown(self._folder, self._user.pw_uid, self._user.pw_gid)
+            self._guardian = self._guard()
             self._run("initdb", "--username=resumption", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
             self.port = _free_port()
             self.start()
         except BaseException:
-            shutil.rmtree(self._folder)
+            self._remove()
             raise
         return self
 
@@ -59,7 +74,7 @@ class ThrowawayPostgres:
         try:
             self.stop("immediate")  # its files are removed next: a checkpoint would be for nobody
         finally:
-            shutil.rmtree(self._folder)
+            self._remove()
 
     def start(self) -> None:
         """Start the server and wait until it answers."""
@@ -77,10 +92,33 @@ class ThrowawayPostgres:
         self.stop(mode)
         self.start()
 
+    def _guard(self) -> subprocess.Popen[bytes]:
+        """Start the guardian, as the server's user and out of reach of a terminal's Ctrl-C."""
+        return subprocess.Popen(
+            ["/bin/sh", "-c", _GUARDIAN, "guardian", str(self._binaries / "pg_ctl"), str(self._folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            start_new_session=True,
+            **self._identity,
+        )
+
+    def _remove(self) -> None:
+        if self._guardian is not None:
+            self._guardian.kill()
+            self._guardian.communicate()
+        shutil.rmtree(self._folder)
+
+    @property
+    def _identity(self) -> _Identity:
+        """Whom the server's programs run as, in the words of `subprocess`."""
+        if self._user is None:
+            return {}
+        return {"user": self._user.pw_uid, "group": self._user.pw_gid, "extra_groups": []}
+
     def _run(self, program: str, *arguments: str) -> None:
         command = [str(self._binaries / program), f"--pgdata={self._folder / 'data'}", *arguments]
-        user = None if self._user is None else self._user.pw_uid
-        group = None if self._user is None else self._user.pw_gid
         output = self._folder / f"{program}.log"
         with output.open("wb") as sink:  # not a pipe: the server would keep it open
             done = subprocess.run(
@@ -89,10 +127,8 @@ class ThrowawayPostgres:
                 stdout=sink,
                 stderr=subprocess.STDOUT,
                 cwd="/",
-                user=user,
-                group=group,
-                extra_groups=None if user is None else [],
                 check=False,
+                **self._identity,
             )
         if done.returncode != 0:
             raise PostgresMissing(

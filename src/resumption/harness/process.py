@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from resumption.contract.judges.branches import MAIN
 from resumption.errors import WorkerLost
+from resumption.harness.stores import Place
 from resumption.harness.zygote import Launcher
 from resumption.history.events import Intent, Json, Pending
 from resumption.history.ndjson import encode_workload
@@ -15,10 +17,7 @@ from resumption.history.workload import Workload
 from resumption.planes.interface import Address, Completed, Failed, Operation, Outcome, Parked, Snapshot
 from resumption.worker.faults import Fault
 
-__all__ = ["MAIN", "Bench", "Died", "Process"]
-
-MAIN = "b0"
-"""The branch that a run begins on."""
+__all__ = ["Bench", "Died", "Process", "Seat"]
 
 _OPERATION_SECONDS = 60.0
 
@@ -34,7 +33,6 @@ class Bench:
 
     adapter: str
     backend: str
-    workload: Workload
     history: Path
     oracle: str
     launcher: Launcher
@@ -42,32 +40,53 @@ class Bench:
     """The resume form to use for an operation."""
     number_operation: Callable[[], int]
     name_delivery: Callable[[], str]
+    number_fork: Callable[[], int]
     note_exit: Callable[[int, int], None]
     """Told each process's number and status when it was reaped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Where a process works: the durable identity of its run, and its host as far as the network is concerned."""
+
+    thread: str = "run"
+    namespace: str = ""
+    """The path of the network namespace to join; empty for the harness's own."""
+    route: str = ""
+    """What to change in the connection string, so that it leads to the server from there."""
 
 
 class Process:
     """One worker process. Only the thread that runs its trial may use it."""
 
-    def __init__(self, bench: Bench, number: int, store: Path, log: Path, fault: Fault | None = None) -> None:
+    def __init__(
+        self,
+        bench: Bench,
+        number: int,
+        store: Place,
+        log: Path,
+        fault: Fault | None = None,
+        seat: Seat | None = None,
+    ) -> None:
         self.number = number
         self.fault = fault
         self.branch = MAIN
+        self.store = store
         self._bench = bench
-        self._store = store
         self._log = log
-        self._forks = 0
+        self._seat = seat or Seat()
+        self._threads = 0
         self._alive = True
         self._launched = bench.launcher.launch(log)
 
-    def open(self) -> None:
-        """Open the run, which executes nothing. Must come first, and once."""
-        if self._ask(self._opening("open")) is None:
+    def open(self, workload: Workload) -> None:
+        """Open the run of a program, which executes nothing. Must come first, and once."""
+        if self._ask(self._opening("open", workload)) is None:
             raise self._lost("died while it opened its run")
 
-    def reopen(self) -> None:
+    def reopen(self, workload: Workload) -> None:
         """Open the run again in the same process, as after its objects were dropped."""
-        if self._ask(self._numbered(self._opening("reopen"))) is None:
+        if self._ask(self._numbered(self._opening("reopen", workload))) is None:
             raise self._lost("died while it opened its run again")
 
     def start(self) -> Outcome | Died:
@@ -75,7 +94,7 @@ class Process:
         return self._operate({"do": "start", "value": {"trail": []}})
 
     def answer(
-        self, value: str, *, target: str, intent: Intent = Intent.ANSWER, delivery: str = "", at: Address | None = None
+        self, value: Json, *, target: str, intent: Intent = Intent.ANSWER, delivery: str = "", at: Address | None = None
     ) -> Outcome | Died:
         """Deliver a decision for the interrupt called `target`: where it is pending now, or at an address kept before.
 
@@ -85,8 +104,7 @@ class Process:
 
     def fork(self, value: str, *, target: str, at: Address) -> Outcome | Died:
         """Deliver another decision, with fork intent, where the interrupt was pending. It opens a branch of its own."""
-        self._forks += 1
-        self.branch = f"{MAIN}.{self._forks}"
+        self.branch = f"{MAIN}.{self._bench.number_fork()}"
         message = self._delivery(value, target, Intent.FORK, at)
         message["form"] = self._bench.form(Operation.FORK)
         return self._operate(message)
@@ -110,11 +128,25 @@ class Process:
         said = self._ask(self._numbered({"do": "address"}))
         return Address(said["checkpoint"], said["requests"]) if said else Address()
 
-    def hold_delivery(self, value: str, *, target: str) -> None:
-        """Send a racing delivery, and have the process wait at the line until it is released."""
-        message = self._delivery(value, target, Intent.RACE, self.address())
-        if self._ask(self._numbered({**message, "hold": True})) is None:
-            raise self._lost("died before the race")
+    def hold_delivery(self, value: str, *, target: str, at: Address | None = None, delay: float | None = None) -> None:
+        """Send a racing delivery, and have the process wait at the line until it is released.
+
+        With a `delay`, in seconds, it waits that long once it is released, and says when it sets out.
+        """
+        self._hold(self._racing_delivery(value, target, at or self.address(), delay))
+
+    def hold_recovery(self, *, delay: float | None = None) -> None:
+        """Send a racing recovery, and have the process wait at the line until it is released; as for a delivery."""
+        self._hold(self._racing_recovery(delay))
+
+    def hold_threads(self, values: Sequence[str], *, target: str, at: Address, delays: Sequence[float]) -> None:
+        """Send racing deliveries for as many threads of the process, and have it wait at the line."""
+        pairs = zip(values, delays, strict=True)
+        self._hold_line([self._racing_delivery(value, target, at, delay) for value, delay in pairs])
+
+    def hold_recovering_threads(self, *, delays: Sequence[float]) -> None:
+        """Send racing recoveries for as many threads of the process, and have it wait at the line."""
+        self._hold_line([self._racing_recovery(delay) for delay in delays])
 
     def release(self) -> None:
         """Let a held process go."""
@@ -123,6 +155,16 @@ class Process:
     def outcome(self) -> Outcome | Died:
         """Wait for how a released operation ended."""
         return _outcome(self._receive())
+
+    def outcomes(self) -> list[Outcome | Died]:
+        """Wait for how the operations of released threads ended."""
+        said = self._receive()
+        return [_outcome(one) for one in said["outcomes"]] if said else [Died()] * self._threads
+
+    @property
+    def pid(self) -> int:
+        """The process's identity in the operating system."""
+        return self._launched.pid
 
     def kill(self) -> None:
         """SIGKILL the process, wherever it is, and reap it. Harmless if it is dead."""
@@ -137,20 +179,23 @@ class Process:
             if self._reap() != 0:
                 raise self._lost("failed at its end")
 
-    def _opening(self, do: str) -> dict[str, Any]:
+    def _opening(self, do: str, workload: Workload) -> dict[str, Any]:
         return {
             "do": do,
             "process": self.number,
             "adapter": self._bench.adapter,
             "backend": self._bench.backend,
-            "store": str(self._store),
+            "store": str(self.store.folder),
+            "database": " ".join(filter(None, (self.store.connection(self.number), self._seat.route))),
+            "thread": self._seat.thread,
+            "namespace": self._seat.namespace,
             "history": str(self._bench.history),
             "oracle": self._bench.oracle,
-            "workload": encode_workload(self._bench.workload),
+            "workload": encode_workload(workload),
             "fault": asdict(self.fault) if self.fault else None,
         }
 
-    def _delivery(self, value: str, target: str, intent: Intent, at: Address, delivery: str = "") -> dict[str, Any]:
+    def _delivery(self, value: Json, target: str, intent: Intent, at: Address, delivery: str = "") -> dict[str, Any]:
         return {
             "do": "deliver",
             "value": value,
@@ -161,6 +206,24 @@ class Process:
             "delivery": delivery or self._bench.name_delivery(),
         }
 
+    def _racing_delivery(self, value: str, target: str, at: Address, delay: float | None) -> dict[str, Any]:
+        return self._racing(self._delivery(value, target, Intent.RACE, at), delay)
+
+    def _racing_recovery(self, delay: float | None) -> dict[str, Any]:
+        return self._racing({"do": "recover", "form": self._bench.form(Operation.RECOVER)}, delay)
+
+    def _racing(self, message: dict[str, Any], delay: float | None) -> dict[str, Any]:
+        numbered = self._numbered(message)
+        return numbered if delay is None else {**numbered, "delay": delay}
+
+    def _hold_line(self, racers: Sequence[dict[str, Any]]) -> None:
+        self._threads = len(racers)
+        self._hold({"do": "race", "racers": racers})
+
+    def _hold(self, message: dict[str, Any]) -> None:
+        if self._ask({**message, "hold": True}) is None:
+            raise self._lost("died before the race")
+
     def _numbered(self, message: dict[str, Any]) -> dict[str, Any]:
         return {**message, "operation": self._bench.number_operation(), "branch": self.branch}
 
@@ -168,6 +231,8 @@ class Process:
         return _outcome(self._ask(self._numbered(message)))
 
     def _ask(self, message: dict[str, Any]) -> dict[str, Any] | None:
+        if not self._alive:
+            return None
         try:
             self._launched.channel.send(message)
         except OSError:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from resumption.errors import ResumptionError
+from resumption.errors import BackendMissing, PostgresMissing, ResumptionError
 from resumption.harness.cells import Job, Result, cells_of, history_name
 from resumption.harness.environments import Environment
 from resumption.harness.installations import INSTALLED, Installation
 from resumption.harness.lab import Lab
 from resumption.harness.probes import Probe
 from resumption.harness.receipts import Receipt, new_receipt
+from resumption.harness.stores import PostgresServer, stores_for
 from resumption.harness.workspace import workspace_folder
 from resumption.history.ndjson import encode_history
 from resumption.planes.interface import PlaneSpec
@@ -50,14 +52,20 @@ def run_suite(
     installation: Installation = INSTALLED,
     listen: Callable[[Progress], None] = lambda _: None,
     keep: Path | None = None,
+    thorough: bool = False,
+    postgres: str = "",
 ) -> Receipt:
     """Run `probes` on every backend and resume form of the planes, and return the receipt.
 
     `listen` hears of every job that ends, in the calling thread. With `keep`, stores, logs and histories stay in that
-    folder. Raises `EnvironmentBroken` if a framework can't be imported in its installation.
+    folder. With `thorough`, sweeps leave nothing out. `postgres` is the connection string of a server; without one, a
+    throwaway server is started if a backend needs it. Raises `EnvironmentBroken` if a framework can't be imported where
+    it is installed.
     """
     with ExitStack() as stack:
         workspace = keep or Path(stack.enter_context(workspace_folder()))
+        server = PostgresServer(postgres)
+        stack.callback(server.close)
         environments: dict[str, Environment] = {}
         for spec in specs:
             name = _plane(spec, installation.version)
@@ -66,7 +74,14 @@ def run_suite(
             temporary = None if keep else workspace
             environments[name] = environment = Environment(spec, folder, jobs, installation, temporary)
             stack.callback(environment.close)
-        results = _run_all(_plan(specs, probes, installation.version), environments, workspace, jobs, listen)
+        results = _run_all(
+            _plan(specs, probes, installation.version, thorough=thorough),
+            environments,
+            server,
+            workspace,
+            jobs,
+            listen,
+        )
         pins = {name: environment.pins for name, environment in environments.items()}
     cells = [
         cell
@@ -85,10 +100,10 @@ def _plane(spec: PlaneSpec, release: str) -> str:
     return f"{spec.name}-{spec.path}" + (f"@{release}" if release else "")
 
 
-def _plan(specs: Sequence[PlaneSpec], probes: Sequence[Probe], release: str) -> list[Job]:
+def _plan(specs: Sequence[PlaneSpec], probes: Sequence[Probe], release: str, *, thorough: bool) -> list[Job]:
     """Every job there is: a probe without an operation once, others once for each form of theirs."""
     return [
-        Job(spec, backend, probe, form, release)
+        Job(spec, backend, probe, form, release, thorough)
         for spec in specs
         for backend in spec.backends
         for probe in probes
@@ -99,13 +114,16 @@ def _plan(specs: Sequence[PlaneSpec], probes: Sequence[Probe], release: str) -> 
 def _run_all(
     plan: Sequence[Job],
     environments: Mapping[str, Environment],
+    server: PostgresServer,
     workspace: Path,
     jobs: int,
     listen: Callable[[Progress], None],
 ) -> list[Result]:
     with ThreadPoolExecutor(jobs, thread_name_prefix="resumption-job") as pool:
         futures = {
-            pool.submit(_run, job, environments[_plane(job.spec, job.release)], workspace / f"job-{number}"): job
+            pool.submit(
+                _run, job, environments[_plane(job.spec, job.release)], server, workspace / f"job-{number}"
+            ): job
             for number, job in enumerate(plan)
         }
         try:
@@ -120,15 +138,29 @@ def _run_all(
         return [future.result() for future in futures]
 
 
-def _run(job: Job, environment: Environment, folder: Path) -> Result:
+def _run(job: Job, environment: Environment, server: PostgresServer, folder: Path) -> Result:
     version = environment.pins.get(job.spec.package, "") if job.spec.package else ""
     if job.reason_against:
         return Result(job, version)
+    try:
+        stores = stores_for(job.spec, job.backend, environment, server)
+    except (BackendMissing, PostgresMissing) as error:
+        return Result(job, version, not_run=f"{error.what} {error.advice}")
     with environment.launcher() as launcher:
-        lab = Lab(job.probe.address, job.spec, job.backend, job.form, launcher, folder)
+        lab = Lab(
+            job.probe.address,
+            job.spec,
+            job.backend,
+            job.form,
+            launcher,
+            folder,
+            stores=stores,
+            thorough=job.thorough,
+        )
         try:
             job.probe.run(lab)
-        except (ResumptionError, OSError) as error:
+        except (ResumptionError, OSError, sqlite3.Error) as error:
             # What a probe could not do is told in its cells; what it saw before is kept as evidence.
             return Result(job, version, lab.observations, f"{type(error).__name__}: {error}")
-    return Result(job, version, lab.observations)
+    note = f"{lab.infeasible} moments that the plane doesn't have were passed by" if lab.infeasible else ""
+    return Result(job, version, lab.observations, note=note)

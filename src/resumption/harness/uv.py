@@ -33,7 +33,7 @@ _ADVICE = (
         "A file is not the one that was locked. Clear uv's cache, and find out who serves another file.",
     ),
     (
-        ("no interpreter found",),
+        ("no interpreter found", "python interpreter"),
         "Give `--python` an interpreter that is installed here.",
     ),
     (
@@ -45,7 +45,7 @@ _ADVICE = (
         "Check name and version: it may never have been released, have been withdrawn, or be missing on your index.",
     ),
 )
-_OTHERWISE = "Run again with UV_VERBOSE=1 set if that doesn't say enough."
+_OTHERWISE = "Run again with RUST_LOG=uv=debug set if that does not say enough."
 
 
 def run(arguments: Sequence[str], *, purpose: str, folder: Path, text: str = "") -> str:
@@ -78,7 +78,7 @@ def _command() -> list[str]:
         return [sys.executable, "-m", "uv"]
     raise EnvironmentUnavailable(
         "An environment of its own needs uv, which is not to be found.",
-        advice="Install it, for instance as the extra `resumption[environments]`, or leave the version away to use"
+        advice="Install it, for instance as the extra `environments`, or leave the version away to use"
         " the installed framework.",
     )
 

@@ -7,10 +7,17 @@ import shutil
 import tempfile
 from pathlib import Path
 
-__all__ = ["workspace_folder"]
+__all__ = ["memory_folder", "workspace_folder"]
 
 _MEMORY = Path("/dev/shm")
 _ROOM = 1 << 30  # bytes: several times what the largest suite has been seen to take
+
+
+def memory_folder() -> Path | None:
+    """A folder in memory with room for a run, if there is one and `TMPDIR` doesn't ask for another place."""
+    if "TMPDIR" not in os.environ and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
+        return _MEMORY
+    return None
 
 
 def workspace_folder() -> tempfile.TemporaryDirectory[str]:
@@ -20,7 +27,4 @@ def workspace_folder() -> tempfile.TemporaryDirectory[str]:
     on a disk or not; what a disk would add are stalls at each commit, which hide races and make runs slow. `TMPDIR`,
     where it is set, is obeyed.
     """
-    root = None
-    if "TMPDIR" not in os.environ and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
-        root = _MEMORY
-    return tempfile.TemporaryDirectory(prefix="resumption-", dir=root, ignore_cleanup_errors=True)
+    return tempfile.TemporaryDirectory(prefix="resumption-", dir=memory_folder(), ignore_cleanup_errors=True)

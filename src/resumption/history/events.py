@@ -11,11 +11,15 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar
 
+from resumption.history.workload import Workload
+
 __all__ = [
     "EVENTS",
     "Consume",
     "Crash",
     "Deliver",
+    "Drift",
+    "Durable",
     "EffectBegin",
     "EffectEnd",
     "Event",
@@ -246,6 +250,26 @@ class Exit(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Drift(Event):
+    """From here on, processes open the run with another program."""
+
+    kind: ClassVar[str] = "drift"
+    workload: Workload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Durable(Event):
+    """What was durable while no operation was under way, as one SHA-256.
+
+    `of` is `store` for the content of the run's store, or the name of a copy of it for the bytes of that copy.
+    """
+
+    kind: ClassVar[str] = "durable"
+    of: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Oracle(Event):
     """The effect record's committed rows, by call, in commit order: the last word on which effects fired."""
 
@@ -257,7 +281,7 @@ EVENTS: dict[str, type[Event]] = {
     cls.kind: cls
     for cls in (
         Start, Deliver, Recover, Inspect, Park, Return, Raise, State, TaskStart, TaskEnd, Consume,
-        EffectBegin, EffectEnd, Persist, Crash, Exit, Oracle,
+        EffectBegin, EffectEnd, Persist, Crash, Exit, Drift, Durable, Oracle,
     )
 }  # fmt: skip
 """Every kind of event, by the word that stands for it in a file."""

@@ -9,6 +9,7 @@ from typing import TypeVar
 from resumption.history.events import (
     Consume,
     Deliver,
+    Drift,
     EffectBegin,
     EffectEnd,
     Event,
@@ -77,6 +78,10 @@ class History:
         """The abstract program that was run."""
         return self.header.workload
 
+    def programs(self) -> tuple[Workload, ...]:
+        """The program, and those that it was exchanged for under the run, in order."""
+        return (self.header.workload, *(drift.workload for drift in self.of(Drift)))
+
     def of(self, kind: type[E]) -> Iterator[E]:
         """The events of one kind, in order."""
         return (event for event in self.events if isinstance(event, kind))
@@ -125,7 +130,7 @@ class History:
 
         A history is whole when the oracle was read after all effects, every process was reaped, the oracle's rows agree
         with what the processes recorded (a completed call has its row, a row has its call, and each process's own tally
-        matches), and the processes ran the program that the header names.
+        matches), and the processes ran the program that the header names, or one that it was exchanged for.
         """
         if not self.events:
             return ("the history is empty",)
@@ -139,7 +144,7 @@ class History:
     def _strangers(self) -> list[str]:
         """What was run that the program doesn't have: such a history is of another program."""
         known = set()
-        for task in self.workload.tasks:
+        for task in (task for program in self.programs() for task in program.tasks):
             known.add(f"task `{task.name}`")
             known.update(f"effect `{effect.name}` in task `{task.name}`" for effect in task.effects)
             known.update(f"interrupt `{interrupt.name}` in task `{task.name}`" for interrupt in task.interrupts)

@@ -110,7 +110,7 @@ def _contract(
     return Run(name, about, "ResumeContract", contract_constants(bounds, faults), claims, machine, packed=packed)
 
 
-def _separation(separation: Separation, claims: tuple[str, ...]) -> Run:
+def _separation(separation: Separation) -> Run:
     broken = {Separation.REGATE: "RD", Separation.REBUILD: "PC", Separation.REDELIVER: "EO"}[separation]
     constants = {**contract_constants(MATRIX_BOUNDS), "Separation": separation.value}
     return Run(
@@ -118,7 +118,7 @@ def _separation(separation: Separation, claims: tuple[str, ...]) -> Run:
         f"{separation}, whole space: everything but {broken} holds",
         "Separations",
         constants,
-        claims or tuple(claim for claim in CONJUNCTION if claim != broken),
+        tuple(claim for claim in CONJUNCTION if claim != broken),
         partial(separations, MATRIX_BOUNDS, separation),
         specification="SepSpec",
     )
@@ -180,7 +180,7 @@ def table_runs() -> tuple[Run, ...]:
             "R9-space", "prefix replay, whole space", ("FD", "CV", "CO", "RD"), Fault.PREFIX_REPLAY, MATRIX_BOUNDS
         ),
         _contract("R9W", "prefix replay across an answered gate", (WITNESS_AFTER_GATE,), Fault.PREFIX_REPLAY),
-        *(_separation(separation, ()) for separation in Separation),
+        *(_separation(separation) for separation in Separation),
         _counted("R11-reference", "consumptions counted", ConsumeArm.REFERENCE, R0_BOUNDS, COUNTED),
         _counted("R11-race", "idempotent race, all but CO-c", ConsumeArm.RACE, R0_BOUNDS, _all_but("CO-c")),
         _counted(
@@ -236,8 +236,9 @@ def separation_cells() -> Iterator[Run]:
     """R10, 21 cells: three separating deviations by six properties and `TypeOK`."""
     for separation in Separation:
         for code in CONJUNCTION:
-            run = _separation(separation, (code,))
-            yield replace(run, name=f"{separation}/{code}", about=f"{separation} against {code}", folder="separations")
+            about = f"{separation} against {code}"
+            whole = _separation(separation)
+            yield replace(whole, name=f"{separation}/{code}", about=about, claims=(code,), folder="separations")
 
 
 def consume_cells(bounds_name: str) -> Iterator[Run]:

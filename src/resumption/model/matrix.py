@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 
+from resumption.errors import ToolMissing
 from resumption.model.catalogue import (
     R8_BOUNDS,
     Run,
@@ -24,7 +25,6 @@ from resumption.model.published import (
     SPACES,
     SPACES_AT_R8,
 )
-from resumption.model.results import ToolMissing
 from resumption.model.search import LIVENESS, eventually_completes, survey
 from resumption.model.semantics import Fault
 from resumption.model.variants import Parking
@@ -156,7 +156,7 @@ def _large_rows() -> Iterator[Row]:
         from resumption.model.projection import NotIndependent, project
     except ImportError as error:
         what = f"The matrix at the constants of R8 needs numpy, which can't be imported ({error})."
-        raise ToolMissing(what, advice="Install the extra: pip install 'resumption[model]'.") from error
+        raise ToolMissing(what, advice="Install the extra: pip install '.[model]'.") from error
     for name, group in groupby(matrix_cells(R8_BOUNDS), key=_row_name):
         runs = list(group)
         faults = frozenset({Fault(name)}) if name != REFERENCE else frozenset()

@@ -6,17 +6,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from resumption.errors import ResumptionError
 from resumption.model.published import Figure
 from resumption.model.search import Violation
 
-__all__ = ["Engine", "Result", "ToolMissing", "deviations", "disagreements"]
-
-
-class ToolMissing(ResumptionError):
-    """What was asked for needs a tool or an extra that isn't installed. The message says how to get it."""
-
-    code = "RSM-401"
+__all__ = ["Engine", "Result", "deviations", "disagreements"]
 
 
 class Engine(StrEnum):

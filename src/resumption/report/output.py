@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import ClassVar
 
-from resumption.errors import ResumptionError
+from resumption.errors import OutputUnwritable
 
-__all__ = ["OutputUnwritable", "check_writable", "writing"]
-
-
-class OutputUnwritable(ResumptionError):
-    """A file that a command was asked to write can't be written. The message names the file."""
-
-    code: ClassVar[str] = "RSM-104"
+__all__ = ["check_writable", "writing"]
 
 
 def check_writable(path: Path) -> None:

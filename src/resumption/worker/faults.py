@@ -2,6 +2,9 @@
 
 A point is a place that the program passes: `task:NAME:start`, `effect:NAME:before`, `effect:NAME:after`,
 `persist:NAME:before`, `persist:NAME:after`. The points of a program are enumerated from a history of it without faults.
+
+Storage operations run beside the program, so that a kill at a point doesn't say which of them were durable. The modes
+`FREEZE`, `PIN` and `REORDER` do: they hold operations back, and kill once the rest of the process has come to rest.
 """
 
 from __future__ import annotations
@@ -13,25 +16,51 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Fault", "Faults", "InjectedFailure", "Mode"]
+from resumption.worker.quiescence import Quiescence
+
+__all__ = ["INFEASIBLE", "Fault", "Faults", "InjectedFailure", "Mode"]
+
+INFEASIBLE = ":infeasible"
+"""How the name of a crash ends that came because the process was at rest before it could do what its fault demands."""
 
 
 class Mode(StrEnum):
-    """How a process fails at its point."""
+    """How a process fails."""
 
     KILL = "kill"
-    """SIGKILL, sent by the process to itself: nothing runs afterwards."""
+    """SIGKILL, sent by the process to itself at the point: nothing runs afterwards."""
     RAISE = "raise"
-    """An exception in the program: the process and its `finally` clauses live on."""
+    """An exception in the program at the point: the process and its `finally` clauses live on."""
+    FREEZE = "freeze"
+    """Exactly `durable` storage operations end; later ones wait while the run goes on. SIGKILL once all is at rest."""
+    PIN = "pin"
+    """As `FREEZE`, with SIGKILL as soon as the point is reached too; it waits there for the operations to end."""
+    REORDER = "reorder"
+    """The storage operation `point` waits until the operation `first` has ended. SIGKILL once both have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
     """Fail at the `occurrence`-th passing of `point` in this process."""
 
-    point: str
+    point: str = ""
     mode: Mode = Mode.KILL
     occurrence: int = 1
+    durable: int = 0
+    first: str = ""
+
+    @property
+    def name(self) -> str:
+        """What the crash is called in a history."""
+        match self.mode:
+            case Mode.KILL | Mode.RAISE:
+                return self.point
+            case Mode.FREEZE:
+                return f"freeze@{self.durable}"
+            case Mode.PIN:
+                return f"{self.point}@{self.durable}"
+            case Mode.REORDER:
+                return f"{self.first}<{self.point}"
 
 
 class InjectedFailure(Exception):
@@ -39,25 +68,85 @@ class InjectedFailure(Exception):
 
 
 class Faults:
-    """Counts how often points are passed, and fails where told to. Safe for any number of threads."""
+    """Counts what the process passes, holds back what is to wait, and fails where told to. Safe for any threads."""
 
-    def __init__(self, fault: Fault | None, announce: Callable[[str], None]) -> None:
+    def __init__(self, fault: Fault | None, announce: Callable[[str], None], quiescence: Quiescence) -> None:
         self._fault = fault
         self._announce = announce
-        self._lock = threading.Lock()
+        self._quiescence = quiescence
+        self._condition = threading.Condition()
         self._passed = 0
+        self._begun = 0
+        self._durable = 0
+        self._ended: set[str] = set()
+        self._held = 0
+        self._watching = False
 
     def reach(self, point: str) -> None:
         """Pass a point. Doesn't return if this process is to die here; raises `InjectedFailure` if it is to raise."""
         fault = self._fault
-        if fault is None or fault.point != point:
+        if fault is None or fault.point != point or fault.mode not in (Mode.KILL, Mode.RAISE, Mode.PIN):
             return
-        with self._lock:
+        with self._condition:
             self._passed += 1
             if self._passed != fault.occurrence:
                 return
-        self._announce(point)
+            if fault.mode is Mode.PIN:
+                self._wait(lambda: self._durable == fault.durable)
         if fault.mode is Mode.RAISE:
+            self._announce(fault.name)
             raise InjectedFailure(f"injected at {point}")
+        self._die(fault.name)
+
+    def begin(self, name: str) -> None:
+        """Begin a storage operation. Doesn't return if the operation is one that must not become durable."""
+        fault = self._fault
+        if fault is None:
+            return
+        with self._condition:
+            self._begun += 1
+            if fault.mode in (Mode.FREEZE, Mode.PIN) and self._begun > fault.durable:
+                self._wait(lambda: False)
+            if fault.mode is Mode.REORDER and name == fault.point:
+                self._wait(lambda: fault.first in self._ended)
+
+    def end(self, name: str) -> None:
+        """End a storage operation: it is durable. Doesn't return if that completes a new order of two operations."""
+        fault = self._fault
+        if fault is None:
+            return
+        with self._condition:
+            self._durable += 1
+            self._ended.add(name)
+            self._condition.notify_all()
+            reordered = fault.mode is Mode.REORDER and {fault.point, fault.first} <= self._ended
+        if reordered:
+            self._die(fault.name)
+
+    def settle(self) -> None:
+        """Return, unless something is held back for ever: then this process dies once all else is at rest."""
+        with self._condition:
+            if self._held:
+                self._condition.wait_for(lambda: False)
+
+    def _wait(self, ready: Callable[[], bool]) -> None:
+        """Hold the calling thread back, with the condition held, until something is so; it may never be."""
+        if not ready() and not self._watching:
+            self._watching = True
+            threading.Thread(target=self._watch, name="resumption-quiescence", daemon=True).start()
+        self._held += 1
+        self._condition.wait_for(ready)
+        self._held -= 1
+
+    def _watch(self) -> None:
+        """Kill this process once it is at rest, with something held back: nothing more would ever happen."""
+        at_rest = self._quiescence.wait()
+        fault = self._fault
+        if fault is not None:
+            feasible = at_rest and fault.mode is Mode.FREEZE and self._durable == fault.durable
+            self._die(fault.name if feasible else f"{fault.name}{INFEASIBLE}")
+
+    def _die(self, name: str) -> None:
+        self._announce(name)
         os.kill(os.getpid(), signal.SIGKILL)
-        signal.pause()
+        threading.Event().wait()

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from resumption.history.events import (
@@ -23,6 +24,7 @@ from resumption.history.events import (
 from resumption.history.ndjson import Appender, jsonable
 from resumption.worker.faults import Fault, Faults
 from resumption.worker.oracle import Oracle
+from resumption.worker.quiescence import Quiescence
 
 __all__ = ["WorkerInstruments"]
 
@@ -40,29 +42,39 @@ class _Span:
 class WorkerInstruments:
     """Implements `planes.interface.Instruments` for one process.
 
-    `serve` sets the operation and branch that every event carries; a process serves one operation at a time, so that
-    what its background threads record belongs to the operation that set them off.
+    `serve` sets the operation and branch that events carry, for the calling thread and for every thread and task that
+    inherits its context, as those of a framework do. What a thread without a context records belongs to the operation
+    that was served last.
     """
 
     def __init__(self, process: int, appender: Appender, oracle: Oracle, fault: Fault | None) -> None:
         self._process = process
         self._appender = appender
         self._oracle = oracle
-        self._faults = Faults(fault, lambda point: self.record(Crash, point=point))
+        self._recorded = 0
+        self._quiescence = Quiescence(lambda: self._recorded)
+        self._faults = Faults(fault, lambda point: self.record(Crash, point=point), self._quiescence)
         self._lock = threading.Lock()
         self._calls = 0
         self._returned = 0
         self._items = 0
-        self._operation = 0
-        self._branch = ""
+        self._latest = (0, "")
+        self._served: ContextVar[tuple[int, str]] = ContextVar("served")
 
     def serve(self, operation: int, branch: str) -> None:
-        """Begin an operation: events from now on are its."""
-        self._operation, self._branch = operation, branch
+        """Begin an operation: events of this context are its from now on."""
+        self._latest = (operation, branch)
+        self._served.set(self._latest)
+
+    def settle(self) -> None:
+        """Return, unless this process is to die before it may answer for the operation that it served."""
+        self._faults.settle()
 
     def record(self, kind: type[Event], **fields: Any) -> None:
         """Append an event of this process, in the operation that it serves."""
-        self._appender.append(kind(process=self._process, operation=self._operation, branch=self._branch, **fields))
+        self._recorded += 1
+        operation, branch = self._served.get(self._latest)
+        self._appender.append(kind(process=self._process, operation=operation, branch=branch, **fields))
 
     @contextmanager
     def task(self, name: str, trail: Json) -> Iterator[_Span]:
@@ -84,7 +96,8 @@ class WorkerInstruments:
             call = f"p{self._process}-{self._calls}"
         self.record(EffectBegin, call=call, effect=effect, task=task, value=jsonable(value))
         self._faults.reach(f"effect:{effect}:before")
-        self._oracle.fire(call, effect, jsonable(value))
+        with self._quiescence.busy():
+            self._oracle.fire(call, effect, jsonable(value))
         with self._lock:
             self._returned += 1
             self.record(EffectEnd, call=call, count=self._returned)
@@ -92,7 +105,8 @@ class WorkerInstruments:
 
     def work(self, seconds: float) -> None:
         """Take time: the workload's own slow work, not synchronisation."""
-        time.sleep(seconds)
+        with self._quiescence.busy():
+            time.sleep(seconds)
 
     @contextmanager
     def persist(self, name: str, covers: Sequence[str] = ()) -> Iterator[None]:
@@ -101,7 +115,9 @@ class WorkerInstruments:
             self._items += 1
             item = f"p{self._process}-{self._items}"
         self.record(Persist, phase=Phase.BEGIN, item=item, name=name, covers=tuple(covers))
+        self._faults.begin(name)
         self._faults.reach(f"persist:{name}:before")
         yield
         self.record(Persist, phase=Phase.END, item=item, name=name, covers=tuple(covers))
+        self._faults.end(name)
         self._faults.reach(f"persist:{name}:after")

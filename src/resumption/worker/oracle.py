@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import socket
 import sqlite3
+import threading
 from pathlib import Path
 from typing import Protocol
 
@@ -25,6 +26,9 @@ class Oracle(Protocol):
 
     def fire(self, call: str, effect: str, value: Json) -> None:
         """Fire the effect: returns once its row is committed."""
+
+    def arrive(self, name: str) -> None:
+        """Say that a delivery sets out now. Whoever keeps the record takes the time of it, if anybody does."""
 
     def close(self) -> None:
         """Release the connection."""
@@ -45,6 +49,9 @@ class SqliteOracle:
             "INSERT INTO fired (call, effect, value) VALUES (?, ?, ?)", (call, effect, json.dumps(value))
         )
 
+    def arrive(self, name: str) -> None:
+        """A file has no clock of its own, and takes no times."""
+
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
@@ -53,23 +60,32 @@ class SqliteOracle:
 class ServiceOracle:
     """The record behind a service of its own process, reached over a socket, as a payment provider is.
 
-    Each call is one line; the service answers with one byte once the row is committed.
+    Each call is one line; the service answers with one byte once the row is committed. Threads take turns.
     """
 
     def __init__(self, path: Path) -> None:
+        self._turn = threading.Lock()
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(_BUSY_SECONDS)
         self._socket.connect(str(path))
 
     def fire(self, call: str, effect: str, value: Json) -> None:
         """Ask the service, and wait for its receipt."""
-        self._socket.sendall(json.dumps([call, effect, value]).encode() + b"\n")
-        if self._socket.recv(1) != b"+":
-            raise OSError(f"the effect service went away during call {call}")
+        self._ask([call, effect, value])
+
+    def arrive(self, name: str) -> None:
+        """Have the service take the time."""
+        self._ask([name])
 
     def close(self) -> None:
         """Close the connection."""
         self._socket.close()
+
+    def _ask(self, line: list[Json]) -> None:
+        with self._turn:
+            self._socket.sendall(json.dumps(line).encode() + b"\n")
+            if self._socket.recv(1) != b"+":
+                raise OSError(f"the effect service went away during call {line[0]}")
 
 
 def create(path: Path) -> None:

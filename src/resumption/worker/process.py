@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import importlib
 import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +39,7 @@ from resumption.worker import oracle
 from resumption.worker.channel import Channel
 from resumption.worker.faults import Fault, Mode
 from resumption.worker.instruments import WorkerInstruments
+from resumption.worker.namespace import join_namespace
 
 __all__ = ["serve", "serve_descriptor"]
 
@@ -46,6 +50,8 @@ def serve(sock: socket.socket) -> None:
     message = channel.receive()
     if message is None:
         return
+    if message["namespace"]:
+        join_namespace(Path(message["namespace"]))
     worker = _Worker(message)
     channel.send({})
     while (message := channel.receive()) is not None:
@@ -53,7 +59,7 @@ def serve(sock: socket.socket) -> None:
             channel.send({"ready": True})
             if channel.receive() is None:
                 return
-        channel.send(worker.serve(message))
+        channel.send(worker.race(message["racers"]) if message["do"] == "race" else worker.serve(message))
 
 
 class _Worker:
@@ -61,22 +67,42 @@ class _Worker:
 
     def __init__(self, message: dict[str, Any]) -> None:
         fault = message["fault"]
+        self._oracle = oracle.connect(message["oracle"])
         self._instruments = WorkerInstruments(
             message["process"],
             Appender(Path(message["history"])),
-            oracle.connect(message["oracle"]),
-            Fault(fault["point"], Mode(fault["mode"]), fault["occurrence"]) if fault else None,
+            self._oracle,
+            Fault(**{**fault, "mode": Mode(fault["mode"])}) if fault else None,
         )
         self._run = self._open(message)
 
     def _open(self, message: dict[str, Any]) -> Run:
-        store = Store(message["backend"], Path(message["store"]))
+        store = Store(message["backend"], Path(message["store"]), message["thread"], message["database"])
         open_run: OpenRun = importlib.import_module(message["adapter"]).open_run
         return open_run(decode_workload(message["workload"]), store, self._instruments)
 
+    def race(self, racers: list[dict[str, Any]]) -> dict[str, Any]:
+        """Serve several operations on the one run at the same time, each on a thread of its own."""
+        line = threading.Barrier(len(racers))
+
+        def run(message: dict[str, Any]) -> dict[str, Any]:
+            line.wait()
+            return self.serve(message)
+
+        with ThreadPoolExecutor(len(racers), thread_name_prefix="resumption-racer") as pool:
+            return {"outcomes": list(pool.map(run, racers))}
+
     def serve(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Serve one operation and say how it ended."""
+        """Serve one operation and say how it ended. A racer sets out after its delay, and says that it does."""
         self._instruments.serve(message["operation"], message["branch"])
+        if "delay" in message:
+            time.sleep(message["delay"])
+            self._oracle.arrive(str(message["operation"]))
+        answer = self._served(message)
+        self._instruments.settle()
+        return answer
+
+    def _served(self, message: dict[str, Any]) -> dict[str, Any]:
         match message["do"]:
             case "start":
                 self._instruments.record(Start, value=message["value"])

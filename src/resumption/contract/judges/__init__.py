@@ -21,11 +21,13 @@ from resumption.contract.judges.prefix_continuation import judge_prefix_continua
 from resumption.contract.judges.read_inertness import judge_read_inertness
 from resumption.contract.judges.recovery_determinism import judge_recovery_determinism
 from resumption.contract.judges.reload_equals_live import judge_reload_equals_live
+from resumption.contract.judges.topology_drift import judge_topology_drift
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Facet, Judgement, Measured
+from resumption.history.events import Drift
 from resumption.history.history import History
 
-__all__ = ["JUDGES", "Judge", "facets", "judge"]
+__all__ = ["JUDGES", "Judge", "facets", "judge", "possible_facets"]
 
 Judge = Callable[[History], tuple[Judgement, ...]]
 """A judge expects a whole history; `judge` makes sure of that."""
@@ -44,23 +46,30 @@ JUDGES: Mapping[Property, Judge] = {
     Property.READ_INERTNESS: judge_read_inertness,
     Property.LOUD_ADDRESSING: judge_loud_addressing,
     Property.NO_LOST_WORK: judge_no_lost_work,
+    Property.TOPOLOGY_DRIFT: judge_topology_drift,
 }
-"""The judge of each property that a history can show."""
+"""The judge of each property."""
 
 
 def facets(property_: Property) -> tuple[Facet, ...]:
-    """The parts in which a property is measured: one judgement each."""
+    """The parts in which a property is always measured: one judgement each."""
     return (Facet.CELL, Facet.WINDOW) if property_ is Property.EFFECT_EXACTLY_ONCE else (Facet.CELL,)
+
+
+def possible_facets(property_: Property) -> tuple[Facet, ...]:
+    """The parts in which a property can be measured: those of `facets`, and what only some histories show."""
+    return (*facets(property_), *([Facet.ORDER] if property_ is Property.RECOVERY_DETERMINISM else []))
 
 
 def judge(history: History, property_: Property) -> tuple[Judgement, ...]:
     """Judge one property of a history: one judgement for each of its facets.
 
-    A history that is not whole is `undetermined`, with the reason; so is a property that no history can show.
+    A history that is not whole is `undetermined`, with the reason; so is one whose program was exchanged under the run,
+    for every property but the one that is about that.
     """
     problems = history.problems()
-    if property_ not in JUDGES:
-        problems = (f"a history holds one program and its runs, which can't show {property_.value}",)
+    if property_ is not Property.TOPOLOGY_DRIFT and any(history.of(Drift)):
+        problems = ("the program was exchanged under the run, so that there is no one program to judge by",)
     if problems:
         reason = "; ".join(problems)
         return tuple(Judgement(property_, Measured.UNDETERMINED, facet, reason=reason) for facet in facets(property_))

@@ -35,11 +35,12 @@ from resumption.history.events import (
 from resumption.history.history import History
 from resumption.history.workload import Workload
 
-__all__ = ["MAIN", "Branch", "branches", "is_copy", "lineage", "parent"]
+__all__ = ["MAIN", "Branch", "branches", "is_copy", "is_order", "lineage", "parent"]
 
 MAIN = "b0"
 """The branch on which every run begins."""
 _COPY = "copy"
+_ORDER = "order"
 
 E = TypeVar("E", bound=Event)
 
@@ -97,6 +98,11 @@ def _records(event: Event, firing: Firing) -> bool:
 def is_copy(branch: str) -> bool:
     """Whether a branch is a byte-for-byte copy of the main line's store."""
     return branch.startswith(_COPY)
+
+
+def is_order(branch: str) -> bool:
+    """Whether a branch is a run of its own in which an unordered pair of writes became durable in one of its orders."""
+    return branch.startswith(_ORDER)
 
 
 def parent(branch: str) -> str:

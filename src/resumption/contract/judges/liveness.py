@@ -3,7 +3,7 @@
 Each branch is looked at: completion is a return with the mark of every task on the trail. A branch on which nobody
 tried to go on after its last crash, error or park shows nothing. Strays are no attempt to go on. A program that hands
 over an invalid write can't be completed by a plane that refuses such writes, so it shows nothing either. Nor does a
-run that died before anything of it was durable and before any task began: there is no run yet to be resumed.
+run that died before any of its tasks began: its caller knows that the start failed, and can start it again.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from resumption.history.events import (
     Exit,
     Intent,
     Park,
-    Persist,
-    Phase,
     Raise,
     Recover,
     Return,
@@ -67,9 +65,8 @@ def _halt(history: History, branch: Branch) -> Event | None:
 
 
 def _begun(branch: Branch) -> float:
-    """Number of the event with which there was a run: its first durable write, or its first task."""
-    durable = (persist.number for persist in branch.of(Persist) if persist.phase is Phase.END)
-    return min([*durable, *(start.number for start in branch.of(TaskStart))], default=math.inf)
+    """Number of the event with which there was a run to be resumed: the start of its first task."""
+    return next((start.number for start in branch.of(TaskStart)), math.inf)
 
 
 def _completes(history: History, end: Event | None) -> bool:

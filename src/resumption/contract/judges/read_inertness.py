@@ -1,6 +1,7 @@
 """RI: inspection changes no durable state and fires nothing.
 
-No task runs, no effect fires and nothing is stored while the state is inspected, and looking twice shows the same.
+No task runs, no effect fires and nothing is stored while the state is inspected, looking twice shows the same, and the
+content of the store before and after is the same.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from resumption.contract.judges.operations import outcome, same
 from resumption.contract.judges.stories import finding, judgement
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Finding, Judgement
-from resumption.history.events import EffectBegin, Event, Inspect, Persist, Phase, State, TaskStart
-from resumption.history.history import History
+from resumption.history.events import Durable, EffectBegin, Event, Inspect, Persist, Phase, State, TaskStart
+from resumption.history.history import History, Operation
 
 __all__ = ["judge_read_inertness"]
+
+_STORE = "store"
 
 
 def judge_read_inertness(history: History) -> tuple[Judgement, ...]:
@@ -35,8 +38,23 @@ def judge_read_inertness(history: History) -> tuple[Judgement, ...]:
         if before and not _shows_the_same(before, state):
             findings.append(finding(history, "looking twice showed two states", before, operation, state))
         previous[operation.branch] = state
+    findings += _stores_changed(history)
     otherwise = "nobody inspected the state"
     return (judgement(Property.READ_INERTNESS, findings, witnesses, otherwise=otherwise),)
+
+
+def _stores_changed(history: History) -> list[Finding]:
+    """The pairs of contents, one before and one after nothing but inspections, that differ."""
+    found = []
+    before: Durable | None = None
+    for event in history.events:
+        if isinstance(event, Operation) and not isinstance(event, Inspect):
+            before = None
+        elif isinstance(event, Durable) and event.of == _STORE:
+            if before and before.sha256 != event.sha256:
+                found.append(finding(history, "inspecting the state changed what is stored", before, event))
+            before = event
+    return found
 
 
 def _changes(event: Event) -> bool:

@@ -10,6 +10,8 @@ from resumption.history.events import (
     Consume,
     Crash,
     Deliver,
+    Drift,
+    Durable,
     EffectBegin,
     EffectEnd,
     Event,
@@ -76,28 +78,36 @@ def sentence(event: Event) -> str:
     """Say what an event was."""
     match event:
         case Start() | Deliver() | Recover() | Inspect():
-            return f"{_request(event)} on branch {event.branch}, in process {event.process}"
+            return f"{_request(event)} {_place(event)}"
         case Park() | Return() | Raise() | State():
             return _answer(event)
         case EffectBegin():
-            return f"effect `{event.effect}` of task `{event.task}` fired on branch {event.branch}"
+            return f"effect `{event.effect}` of task `{event.task}` fired {_place(event)}"
         case EffectEnd():
             return f"the call {event.call} returned"
         case TaskStart():
-            return f"task `{event.task}` started on branch {event.branch}, and saw {shown(event.trail)}"
+            return f"task `{event.task}` started {_place(event)}, and saw {shown(event.trail)}"
         case TaskEnd():
             return f"task `{event.task}` ended, and wrote {shown(event.write)}"
         case Consume():
-            return f"interrupt `{event.interrupt}` consumed {shown(event.value)} on branch {event.branch}"
+            return f"interrupt `{event.interrupt}` consumed {shown(event.value)} {_place(event)}"
         case Persist():
             return _storage(event)
         case Crash():
             return f"process {event.process} reached its kill point {event.point}"
         case Exit():
             return f"process {event.who} {f'died of signal {event.signal}' if event.signal else 'ended'}"
+        case Drift():
+            return f"the program became {', '.join(f'`{task.name}`' for task in event.workload.tasks)}"
+        case Durable():
+            return f"what was durable ({event.of}) had the SHA-256 {event.sha256[:12]}…"
         case Oracle():
             return "the effect record was read"
     return event.kind
+
+
+def _place(event: Event) -> str:
+    return f"on branch {event.branch}, in process {event.process}"
 
 
 def _request(event: Start | Deliver | Recover | Inspect) -> str:

@@ -47,7 +47,7 @@ def bind(call: Call, sight: Sight, *, superseded: bool, busy: bool, finished: bo
         if len(sight.addressed) > 1:
             raise _ambiguous(len(sight.addressed))
         return tuple(Bound(answer, claim.key, claim.interrupt) for claim in sight.addressed)
-    outcome = binding(named=False, known=False, pending=len(sight.questions))
+    outcome = binding(named=False, known=False, pending=len(sight.questions), at_breakpoint=not (busy or finished))
     if outcome is Binding.SOLE:
         (question,) = sight.questions
         return (Bound(answer, sight.key_of(question), question.identity),)
@@ -56,7 +56,7 @@ def bind(call: Call, sight: Sight, *, superseded: bool, busy: bool, finished: bo
     last = sight.last
     if last is not None and (busy or finished or last.root == sight.superstep.head or last.digest == answer.digest):
         return (Bound(answer, last.key, last.interrupt),)
-    if finished or busy:
+    if outcome is Binding.NOTHING_PENDING:
         raise NotPending(
             f"Nothing on thread {call.thread!r} waits for an answer: the run is finished, under way, or never started.",
             advice="Ask for its state, or start it with an input.",
@@ -69,7 +69,12 @@ def _named(answer: Answer, sight: Sight) -> Bound:
     identity = answer.interrupt or ""
     asked = next((question for question in sight.questions if question.identity == identity), None)
     claimed = sight.named.get(identity)
-    outcome = binding(named=True, known=asked is not None or claimed is not None, pending=len(sight.questions))
+    outcome = binding(
+        named=True,
+        known=asked is not None or claimed is not None,
+        pending=len(sight.questions),
+        at_breakpoint=False,
+    )
     if outcome is Binding.UNKNOWN:
         raise UnknownAddress(
             f"No interrupt {identity!r} was raised on this thread.",

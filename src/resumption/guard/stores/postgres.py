@@ -53,6 +53,11 @@ class PostgresStore:
         self._guard = threading.Lock()
         self._session: psycopg.Connection[tuple[object, ...]] | None = None
         self._suspect = False
+        self._locked = False
+
+    def present(self) -> bool:
+        """Connecting never creates a database here."""
+        return True
 
     def token(self) -> int:
         """The token of this process."""
@@ -93,6 +98,12 @@ class PostgresStore:
                 self._session = None
         self._owner_lock.release()
 
+    def pause(self) -> None:
+        """Before a fork: nothing, for connections that a child leaves alone do no harm."""
+
+    def resume(self) -> None:
+        """In the parent, after a fork: nothing."""
+
     def forget(self) -> None:
         """In a forked child: leave everything of the parent's alone."""
         self._pool.forget()
@@ -131,20 +142,26 @@ class PostgresStore:
                 except psycopg.OperationalError:
                     session.close()
             if session is None or session.closed:
-                session = self._connect()
-                session.execute(self.sql.session_lock, (owner.token,))
-                self._session = session
+                self._session = session = self._connect()
+                self._locked = False
+            if not self._locked:
+                # Not waited for: a session of ours that the server has not yet given up may hold it for hours. Until
+                # ours does, other hosts see this process as unproven once that one is gone.
+                self._locked = bool(execute_on(session)(self.sql.session_lock, (owner.token,)).rows[0][0])
             self._suspect = False
 
 
 def execute_on(
     connection: psycopg.Connection[object] | psycopg.Connection[tuple[object, ...]],
 ) -> Callable[[str, tuple[object, ...]], Reply]:
-    """Run statements on a connection, whatever its owner has made of its row factory."""
+    """Run statements on a connection, whatever its owner has made of its row factory.
+
+    As bytes: psycopg takes text only if a type checker can see that it is a literal, and these are, in `statements`.
+    """
 
     def execute(sql: str, parameters: tuple[object, ...]) -> Reply:
         with connection.cursor(row_factory=tuple_row) as cursor:
-            cursor.execute(sql, parameters)
+            cursor.execute(sql.encode(), parameters)
             return Reply(cursor.fetchall() if cursor.description else (), cursor.rowcount)
 
     return execute
@@ -157,7 +174,7 @@ def aexecute_on(
 
     async def execute(sql: str, parameters: tuple[object, ...]) -> Reply:
         async with connection.cursor(row_factory=tuple_row) as cursor:
-            await cursor.execute(sql, parameters)
+            await cursor.execute(sql.encode(), parameters)
             return Reply(await cursor.fetchall() if cursor.description else (), cursor.rowcount)
 
     return execute
@@ -167,7 +184,8 @@ def transient(error: Exception) -> bool:
     """Whether trying again makes sense: a broken connection, a restarting server, a lost race."""
     if not isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
         return False
-    return not (error.sqlstate or "").startswith(_LASTING)
+    state: str | None = error.sqlstate
+    return not (state or "").startswith(_LASTING)
 
 
 def _runtime_folder() -> Path:

@@ -24,29 +24,49 @@ class Store(Protocol):
 
     sql: Statements
 
+    def present(self) -> bool:
+        """Whether there is a database that could hold a ledger; if not, connecting would create one."""
+        ...
+
     def token(self) -> int:
         """The token of this process."""
+        ...
 
     def owner(self) -> Owner:
         """This process, with its proof of life in place."""
+        ...
 
     def standing(self, record: Record) -> Work[Standing]:
         """What is proven about the owner of a record, which is another process."""
+        ...
 
     def look(self, make: Callable[[], Work[T]]) -> T:
         """Run an operation of reads, outside a transaction."""
+        ...
 
     def transact(self, make: Callable[[], Work[T]], *, patient: bool = True) -> T:
         """Run an operation in one transaction. It may be run again after a transient failure, unless not `patient`."""
+        ...
 
     def close(self) -> None:
         """Close idle connections."""
+        ...
 
     def release(self) -> None:
         """Give up this process's proof of life: nothing of it may still run."""
+        ...
+
+    def pause(self) -> None:
+        """Before a fork: have nothing open that a child must not inherit."""
+        ...
+
+    def resume(self) -> None:
+        """In the parent, after a fork."""
+        ...
 
     def forget(self) -> None:
         """In a forked child: leave everything of the parent's alone."""
+        ...
 
 
 def drive(work: Work[T], execute: Execute) -> T:
@@ -109,7 +129,9 @@ def persist(
     Raises `LedgerUnavailable` then, or at once after a failure among the driver's `errors` that is not transient.
     """
     give_up = time.monotonic() + timeout
-    for pause in backoff(0.25):
+    pauses = backoff(0.25)
+    while True:
+        pause = next(pauses)
         try:
             return attempt()
         except errors as error:
@@ -119,4 +141,3 @@ def persist(
                     advice="If this ended a call, its effect was not begun. Make the store available and call again.",
                 ) from error
         time.sleep(pause)
-    raise AssertionError("unreachable")  # backoff() is endless

@@ -39,6 +39,10 @@ class SQLiteStore:
         self._owner_lock = OwnerLock(path.with_name(path.name + "-owners"), beside_store=True)
         self._pool = Pool(self._connect, _CONNECTIONS)
 
+    def present(self) -> bool:
+        """Whether the file exists."""
+        return self.path.is_file()
+
     def token(self) -> int:
         """The token of this process."""
         return self._owner_lock.hold().token
@@ -68,6 +72,18 @@ class SQLiteStore:
     def release(self) -> None:
         """Give up this process's proof of life."""
         self._owner_lock.release()
+
+    def pause(self) -> None:
+        """Before a fork: close all connections.
+
+        SQLite keeps one list of open files and their locks for the whole process. A child that inherits an entry takes
+        no locks of its own in the kernel, so that the next process to close the database deletes the log under it.
+        """
+        self._pool.pause()
+
+    def resume(self) -> None:
+        """In the parent, after a fork: lend connections again."""
+        self._pool.resume()
 
     def forget(self) -> None:
         """In a forked child: leave everything of the parent's alone."""

@@ -43,7 +43,7 @@ class Statements:
     audit_of: str = "SELECT at, what, branch, actor, note FROM resumption_audit WHERE key = ? ORDER BY id"
     has_schema: str = "SELECT name FROM sqlite_master WHERE name = 'resumption_schema'"
     schema: str = "SELECT version, identity FROM resumption_schema WHERE key = 'effects'"
-    schema_lock: str = "SELECT 1"
+    schema_lock: str = "SELECT 1"  # BEGIN IMMEDIATE is one
     schema_record: str = (
         "INSERT INTO resumption_schema (key, version, identity) VALUES ('effects', ?, ?) ON CONFLICT (key) DO NOTHING"
     )
@@ -62,7 +62,7 @@ class Statements:
         " what TEXT NOT NULL, branch TEXT NOT NULL, actor TEXT NOT NULL, note TEXT NOT NULL)"
     )
     index_audit: str = "CREATE INDEX IF NOT EXISTS resumption_audit_key ON resumption_audit (key)"
-    session_lock: str = "SELECT 1"
+    session_lock: str = "SELECT 1"  # one host: the operating system says it all
     session_free: str = "SELECT 1"
 
 
@@ -81,7 +81,7 @@ def _postgres() -> Statements:
         create_effects=base.create_effects.replace("key TEXT", 'key TEXT COLLATE "C"'),
         create_audit=base.create_audit.replace("id INTEGER", "id BIGINT GENERATED ALWAYS AS IDENTITY"),
         has_schema="SELECT to_regclass('resumption_schema')::text",
-        session_lock="SELECT pg_advisory_lock(?)",
+        session_lock="SELECT pg_try_advisory_lock(?)",
         session_free="SELECT pg_try_advisory_xact_lock_shared(?)",
     )
     return replace(changed, **{field.name: getattr(changed, field.name).replace("?", "%s") for field in fields(base)})

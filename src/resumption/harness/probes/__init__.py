@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from resumption.harness.probes import consume, crash, fork, interrupt, validity
+from resumption.harness.probes import address, consume, crash, drift, fork, inspect, interrupt, validity
 from resumption.harness.probes.probe import Probe
 
 __all__ = ["PROBES", "Probe"]
 
-PROBES: tuple[Probe, ...] = (*crash.PROBES, *interrupt.PROBES, *fork.PROBES, *validity.PROBES, *consume.PROBES)
+PROBES: tuple[Probe, ...] = (
+    *crash.PROBES,
+    *interrupt.PROBES,
+    *fork.PROBES,
+    *validity.PROBES,
+    *consume.PROBES,
+    *address.PROBES,
+    *inspect.PROBES,
+    *drift.PROBES,
+)
 """The suite, in the order in which it is listed."""

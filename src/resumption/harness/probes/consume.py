@@ -8,6 +8,7 @@ from resumption.harness.probes.probe import Probe, probe
 from resumption.harness.probes.workloads import SEQUENCE, SLOW_GATE, TWO_INTERRUPTS
 from resumption.history.events import Intent
 from resumption.planes.interface import Capability, Operation
+from resumption.worker.faults import Fault
 
 __all__ = ["PROBES"]
 
@@ -17,9 +18,9 @@ _REPETITIONS = 3
 
 @probe(
     "consume/stray-after-completion",
-    expectation="the second decision fires nothing",
+    expectation="the second decision fires nothing, and is refused with an error",
     source="arXiv 2608.03836, property CO",
-    decides=(*_CONSUME_ONCE, Property.EFFECT_EXACTLY_ONCE),
+    decides=(*_CONSUME_ONCE, Property.EFFECT_EXACTLY_ONCE, Property.LOUD_ADDRESSING),
     operation=Operation.DELIVER,
     needs=(Capability.GATE,),
 )
@@ -97,4 +98,30 @@ def _race(racers: int) -> Probe:
     return race
 
 
-PROBES = (stray_after_completion, identical_redelivery, one_answer_two_interrupts, _race(2), _race(4))
+@probe(
+    "consume/contradiction-after-crash",
+    expectation="the second decision is refused, and fires nothing",
+    source="arXiv 2608.03836, property CO",
+    decides=_CONSUME_ONCE,
+    operation=Operation.DELIVER,
+    needs=(Capability.GATE, Capability.PROCESS_DEATH),
+)
+def contradiction_after_crash(lab: Lab) -> None:
+    """Kill the process that serves a decision right behind the gate's effect, and deliver another decision, without
+    fork intent, from a new process."""
+    with lab.trial(SEQUENCE) as trial:
+        first = trial.process(Fault("effect:charge:after"))
+        first.start()
+        where = first.address()
+        first.answer("yes", target="approve", at=where)
+        trial.process().answer("no", target="approve", at=where, intent=Intent.STRAY)
+
+
+PROBES = (
+    stray_after_completion,
+    identical_redelivery,
+    contradiction_after_crash,
+    one_answer_two_interrupts,
+    _race(2),
+    _race(4),
+)

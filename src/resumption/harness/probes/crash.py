@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from resumption.contract.properties import Property
+from resumption.harness.kill_points import frozen_prefixes, kill_points, likely_pins, pinned_points, reorderings, sample
 from resumption.harness.lab import Lab, Trial
 from resumption.harness.probes.probe import probe
 from resumption.harness.probes.workloads import SEQUENCE
@@ -17,7 +18,10 @@ _CRASH_PROPERTIES = (
     Property.PREFIX_CONTINUATION,
     Property.CONSUME_ONCE_EFFECTS,
     Property.LIVENESS,
+    Property.NO_LOST_WORK,
 )
+
+_SAMPLE = 5  # frozen prefixes, where not all are tried
 
 
 def _crash_and_recover(trial: Trial, fault: Fault) -> None:
@@ -47,7 +51,7 @@ def every_point(lab: Lab) -> None:
     """Kill the process at every point that the fault-free run passes, recover in a new process, answer what is
     pending, and let the run end. Forms of recovery other than the primary one are tried behind each effect and each
     storage operation."""
-    for fault in lab.kill_points(SEQUENCE):
+    for fault in kill_points(lab.trace(SEQUENCE)):
         if lab.form_is_primary or _settles(fault):
             with lab.trial(SEQUENCE) as trial:
                 _crash_and_recover(trial, fault)
@@ -63,7 +67,7 @@ def every_point(lab: Lab) -> None:
 )
 def exception(lab: Lab) -> None:
     """Raise in the program after each of its effects and at the start of each of its tasks, and recover."""
-    for fault in lab.kill_points(SEQUENCE):
+    for fault in kill_points(lab.trace(SEQUENCE)):
         if fault.point.startswith(("task:", "effect:")) and not fault.point.endswith(":before"):
             with lab.trial(SEQUENCE) as trial:
                 _crash_and_recover(trial, Fault(fault.point, Mode.RAISE, fault.occurrence))
@@ -97,7 +101,7 @@ def parked(lab: Lab) -> None:
 )
 def identical_logs(lab: Lab) -> None:
     """Kill the process after each effect, copy the store twice, byte for byte, and recover each copy."""
-    for fault in lab.kill_points(SEQUENCE):
+    for fault in kill_points(lab.trace(SEQUENCE)):
         if fault.point.startswith("effect:") and fault.point.endswith(":after"):
             with lab.trial(SEQUENCE) as trial:
                 first = trial.process(fault)
@@ -108,4 +112,67 @@ def identical_logs(lab: Lab) -> None:
                     other.recover()
 
 
-PROBES = (every_point, exception, parked, identical_logs)
+@probe(
+    "crash/frozen-prefix",
+    expectation="each recorded effect fires once, and the run ends with every task done",
+    source="arXiv 2608.03836, probes of EO and PC; LangGraph #8764",
+    decides=_CRASH_PROPERTIES,
+    operation=Operation.RECOVER,
+    needs=(Capability.PROCESS_DEATH, Capability.RECOVERY, Capability.GATE),
+)
+def frozen_prefix(lab: Lab) -> None:
+    """Let exactly k storage operations become durable and hold later ones back while the run goes on, kill the process
+    once it is at rest, recover in a new process, answer what is pending, and let the run end; for each k and form of
+    recovery, or, where time is short, for some k and the primary form."""
+    if lab.thorough or lab.form_is_primary:
+        prefixes = frozen_prefixes(lab.trace(SEQUENCE))
+        for fault in prefixes if lab.thorough else sample(prefixes, _SAMPLE):
+            with lab.trial(SEQUENCE) as trial:
+                _crash_and_recover(trial, fault)
+
+
+@probe(
+    "crash/pinned",
+    expectation="each recorded effect fires once, and the run ends with every task done",
+    source="arXiv 2608.03836, probes of EO and PC; LangGraph #8039",
+    decides=_CRASH_PROPERTIES,
+    operation=Operation.RECOVER,
+    needs=(Capability.PROCESS_DEATH, Capability.RECOVERY, Capability.GATE),
+)
+def pinned(lab: Lab) -> None:
+    """Kill the process where exactly k storage operations are durable and an effect's point is reached, recover in a
+    new process, answer what is pending, and let the run end; for each pair that can be had and each form of recovery,
+    or, where time is short, for the pairs next to the fault-free run and the primary form."""
+    if lab.thorough or lab.form_is_primary:
+        trace = lab.trace(SEQUENCE)
+        for fault in pinned_points(trace) if lab.thorough else likely_pins(trace):
+            with lab.trial(SEQUENCE) as trial:
+                _crash_and_recover(trial, fault)
+
+
+@probe(
+    "crash/unordered-pair",
+    expectation="recoveries skip and execute the same tasks, whichever of two unordered writes was durable first",
+    source="arXiv 2608.03836, property RD; LangGraph #8039",
+    decides=(Property.RECOVERY_DETERMINISM,),
+    operation=Operation.RECOVER,
+    needs=(Capability.PROCESS_DEATH, Capability.RECOVERY, Capability.GATE),
+)
+def unordered_pair(lab: Lab) -> None:
+    """Take two neighbouring storage operations; in one run hold the second back until the first is durable, in another
+    the first until the second is; kill each run once both are durable, and recover it. Pairs that the plane orders are
+    passed by. Forms of recovery other than the primary one are left out where time is short."""
+    if lab.thorough or lab.form_is_primary:
+        for orders in reorderings(lab.trace(SEQUENCE)):
+            with lab.trial(SEQUENCE) as trial:
+                for branch, fault in zip(("order1", "order2"), orders, strict=True):
+                    store = trial.new_store(branch)
+                    first = trial.process(fault, store=store)
+                    first.branch = branch
+                    trial.complete(first, first.start())
+                    second = trial.process(store=store)
+                    second.branch = branch
+                    second.recover()
+
+
+PROBES = (every_point, exception, frozen_prefix, pinned, parked, identical_logs, unordered_pair)

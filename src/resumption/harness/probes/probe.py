@@ -37,13 +37,14 @@ def probe(
     decides: tuple[Property, ...],
     operation: Operation | None = None,
     needs: tuple[Capability, ...] = (),
+    description: str = "",
 ) -> Callable[[Callable[[Lab], None]], Probe]:
-    """Make a probe of a function, whose docstring is the description."""
+    """Make a probe of a function, whose docstring is the description unless one is given."""
 
     def make(run: Callable[[Lab], None]) -> Probe:
         return Probe(
             address=address,
-            description=" ".join((run.__doc__ or "").split()),
+            description=description or " ".join((run.__doc__ or "").split()),
             expectation=expectation,
             source=source,
             decides=decides,

@@ -23,11 +23,17 @@ def _corrupt_and_look(fault: WriteFault, *, terminal: bool) -> Probe:
         needs=(Capability.SCHEMA,),
     )
     def corrupt(lab: Lab) -> None:
-        """Run a task whose write breaks the state schema, and read the state back where state outlives the process."""
+        """Run a task whose write breaks the state schema; read the state back, in a new process where state outlives
+        one; ask for a recovery there, and read the state once more: what was stored may escape late, or stop the run
+        for good."""
         with lab.trial(corrupting(fault, terminal=terminal)) as trial:
             first = trial.process()
             first.start()
-            trial.successor(first).inspect()
+            second = trial.successor(first)
+            second.inspect()
+            if lab.has(Capability.RECOVERY):
+                second.recover()
+                second.inspect()
 
     return corrupt
 

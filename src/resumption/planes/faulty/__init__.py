@@ -9,6 +9,7 @@ from __future__ import annotations
 from resumption.planes.faulty import (
     answer_replay,
     double_consume,
+    dropped_task,
     fork_ignore,
     idempotent_race,
     ignored_drift,
@@ -16,9 +17,11 @@ from resumption.planes.faulty import (
     lent_answer,
     lost_liveness,
     nondet_recovery,
+    order_sensitive,
     prefix_replay,
     replay,
     silent_address,
+    stale_inspection,
     volatile_parking,
     writing_inspection,
 )
@@ -34,6 +37,7 @@ FAULTS: tuple[Fault, ...] = (
     invalid_persist.FAULT,
     double_consume.FAULT,
     nondet_recovery.FAULT,
+    order_sensitive.FAULT,
     idempotent_race.FAULT,
     answer_replay.FAULT,
     lent_answer.FAULT,
@@ -41,6 +45,8 @@ FAULTS: tuple[Fault, ...] = (
     volatile_parking.FAULT,
     silent_address.FAULT,
     writing_inspection.FAULT,
+    stale_inspection.FAULT,
+    dropped_task.FAULT,
     ignored_drift.FAULT,
 )
 """Every fault."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from resumption.contract.properties import Property
+from resumption.contract.verdicts import Facet
 from resumption.history.workload import Workload
 from resumption.planes.interface import Instruments, PlaneSpec, Run, Store
 from resumption.planes.reference.adapter import ReferenceRun
@@ -25,6 +26,8 @@ class Fault:
     footprint: frozenset[Property]
     """The properties that this fault breaks; every other one still holds."""
     rules: Rules
+    facet: Facet = Facet.CELL
+    """The facet of those properties in which it shows."""
 
     @property
     def spec(self) -> PlaneSpec:

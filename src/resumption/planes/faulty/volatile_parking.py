@@ -13,7 +13,7 @@ __all__ = ["FAULT", "open_run"]
 
 
 def _asked_here(asker: Json) -> bool:
-    return asker == os.getpid()
+    return isinstance(asker, int) and asker == os.getpid()
 
 
 FAULT = Fault(

@@ -10,6 +10,7 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -21,6 +22,9 @@ from langgraph.types import StateSnapshot
 
 from resumption.planes.interface import Store
 from resumption.planes.langgraph.savers import AsyncSqliteFileSaver, MemorySaver, Seam, SqliteFileSaver
+
+if find_spec("langgraph.checkpoint.postgres"):  # a distribution of its own, which users of SQLite needn't have
+    from resumption.planes.langgraph import postgres
 
 __all__ = ["App", "Build", "Program", "open_app"]
 
@@ -66,6 +70,14 @@ def open_app(build: Build, store: Store, seam: Seam) -> App:
             return _SyncApp(build(saver), close=connection.close)
         case "memory-async" | "sqlite-async":
             return _AsyncApp(build, store, seam)
+        case "postgres" | "postgres-pool":
+            open_saver = postgres.connected if store.backend == "postgres" else postgres.pooled
+            server_saver, close = open_saver(store.database, seam)
+            return _SyncApp(build(server_saver), close)
+        case "postgres-async":
+            app = _AsyncApp(build, store, seam)
+            app.set_up()
+            return app
         case _:
             raise ValueError(f"LangGraph has no backend {store.backend!r} here")
 
@@ -111,6 +123,15 @@ class _AsyncApp:
     def close(self) -> None:
         """Nothing is held between calls."""
 
+    def set_up(self) -> None:
+        """Make the saver's tables if they aren't there."""
+
+        async def set_up() -> None:
+            async with postgres.opened(self._store.database, self._seam) as saver:
+                await saver.setup()
+
+        asyncio.run(set_up())
+
     def _run(self, call: Callable[[Program], Coroutine[Any, Any, _T]]) -> _T:
         async def run() -> _T:
             async with self._saver() as saver:
@@ -122,6 +143,10 @@ class _AsyncApp:
     async def _saver(self) -> AsyncIterator[BaseCheckpointSaver[str]]:
         if self._store.backend == "memory-async":
             yield _memory_saver(self._store, self._seam)
+            return
+        if self._store.backend == "postgres-async":
+            async with postgres.opened(self._store.database, self._seam) as server_saver:
+                yield server_saver
             return
         async with aiosqlite.connect(self._store.location / _FILE) as connection:
             saver = AsyncSqliteFileSaver(connection)

@@ -27,7 +27,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from resumption.history.workload import Workload
 from resumption.planes.interface import Instruments
 
-__all__ = ["AsyncSqliteFileSaver", "MemorySaver", "Seam", "SqliteFileSaver"]
+__all__ = ["AsyncRecording", "AsyncSqliteFileSaver", "MemorySaver", "Recording", "Seam", "SqliteFileSaver"]
 
 _NODE_PATH = "~__pregel_pull, "
 """How LangGraph begins the path of a task that is a node; the node's name is the rest."""
@@ -77,7 +77,7 @@ class _Seamed(BaseCheckpointSaver[str]):
         return self.seam.instruments.persist(f"{_within(config)}put_writes({_label(task, channels)})", covers)
 
 
-class _Recording(_Seamed):
+class Recording(_Seamed):
     """The mixin for savers whose operations are synchronous underneath."""
 
     def put(
@@ -103,7 +103,7 @@ class _Recording(_Seamed):
             super().put_writes(config, writes, task_id, task_path)
 
 
-class _AsyncRecording(_Seamed):
+class AsyncRecording(_Seamed):
     """The mixin for savers whose operations are coroutines."""
 
     async def aput(
@@ -153,13 +153,13 @@ def _label(task: str, channels: Sequence[str]) -> str:
     return f"{task}:{next((channel for channel in (ERROR, INTERRUPT) if channel in channels), channels[0])}"
 
 
-class MemorySaver(_Recording, InMemorySaver):
+class MemorySaver(Recording, InMemorySaver):
     """LangGraph's `InMemorySaver`, recorded; its coroutines call the synchronous operations."""
 
 
-class SqliteFileSaver(_Recording, SqliteSaver):
+class SqliteFileSaver(Recording, SqliteSaver):
     """LangGraph's `SqliteSaver`, recorded."""
 
 
-class AsyncSqliteFileSaver(_AsyncRecording, AsyncSqliteSaver):
+class AsyncSqliteFileSaver(AsyncRecording, AsyncSqliteSaver):
     """LangGraph's `AsyncSqliteSaver`, recorded."""

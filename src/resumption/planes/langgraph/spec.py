@@ -12,13 +12,20 @@ _IN_PROCESS = "InMemorySaver keeps its checkpoints in the memory of one process.
 
 _MEMORY = {Capability.PROCESS_DEATH: _IN_PROCESS, Capability.CONCURRENT_RUNS: _IN_PROCESS}
 
+_POSTGRES = ("langgraph-checkpoint-postgres", "psycopg-pool")
+
 _BACKENDS = (
     Backend("memory", lacks=_MEMORY),
     Backend("sqlite"),
     Backend("memory-async", lacks=_MEMORY, by_default=False),
     Backend("sqlite-async", by_default=False),
+    Backend("postgres", by_default=False, server=True, requires=_POSTGRES),
+    Backend("postgres-async", by_default=False, server=True, requires=_POSTGRES),
+    Backend("postgres-pool", by_default=False, server=True, requires=_POSTGRES),
 )
-"""Savers with the calls that they are used with; a name without `-async` means the synchronous calls."""
+"""Savers with the calls that they are used with; a name without `-async` means the synchronous calls.
+
+On PostgreSQL a process has one connection, or a pool of synchronous ones."""
 
 _ANSWERS_AND_RECOVERIES = (
     Form(
@@ -32,6 +39,7 @@ _ANSWERS_AND_RECOVERIES = (
         Operation.DELIVER,
         "invoke(Command(resume={interrupt id: value})) on the thread.",
         statement="deliver-map",
+        names_interrupt=True,
     ),
     Form(
         "no-input",
@@ -98,7 +106,14 @@ def _plane(
     return PlaneSpec(
         name="langgraph",
         package="langgraph",
-        requires=("langgraph-checkpoint", "langgraph-checkpoint-sqlite", "langchain-core", "pydantic"),
+        requires=(
+            "langgraph-checkpoint",
+            "langgraph-checkpoint-sqlite",
+            "langgraph-checkpoint-postgres",
+            "psycopg",
+            "langchain-core",
+            "pydantic",
+        ),
         path=path,
         adapter=f"resumption.planes.langgraph.{path}",
         preload=(

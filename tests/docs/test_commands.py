@@ -1,0 +1,60 @@
+"""Every program and command that the documentation shows is run, and prints what is shown."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from snippets import PAGES, ROOT, Command, blocks, missing
+
+_PREPARED = {
+    # The page speaks of an effect whose owner died inside it.
+    Path("docs/effects.md"): """
+import os
+from resumption import Ledger, effect
+
+@effect(Ledger("sqlite:///effects.db"), key=lambda: "charge:42")
+def charge():
+    os._exit(0)
+
+charge()
+"""
+}
+
+
+def _elsewhere(command: Command) -> bool:
+    """Whether `.ci/run`, or a target that it makes, runs the command word for word."""
+    own = command.line.startswith("resumption ") or command.line == "make check"
+    return not own and any(
+        command.line in (ROOT / file).read_text(encoding="utf-8") for file in (".ci/run", "Makefile")
+    )
+
+
+def _run(line: str, folder: Path) -> str:
+    if line == "make check":
+        # What the target does once everything is installed, as it is here.
+        *_, line = subprocess.check_output(["make", "--dry-run", "check"], cwd=ROOT, text=True).splitlines()
+        line = line.removeprefix(".venv/bin/")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        shlex.split(line), cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{line}: {done.stderr}"
+    return done.stdout
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_a_page_shows_what_happens(page: Path, tmp_path: Path) -> None:
+    if page in _PREPARED:
+        subprocess.run([sys.executable, "-c", _PREPARED[page]], cwd=tmp_path, check=True)
+    program = "\n".join(block.body for block in blocks(page, "python"))
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
+    for command in (command for block in blocks(page, "console") for command in block.commands()):
+        if _elsewhere(command):
+            assert command.output == ()
+        else:
+            assert missing(command.output, _run(command.line, tmp_path)) == ""

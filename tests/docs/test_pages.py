@@ -1,0 +1,47 @@
+"""Pages that are made from data, or that must speak of all of it."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+
+import pytest
+from snippets import PAGES, ROOT
+
+import resumption
+from resumption.cli.explain import error_classes
+from resumption.errors import ResumptionError
+from resumption.report.contract_page import contract_page
+
+
+def test_the_contract_page_is_what_the_data_says() -> None:
+    assert (ROOT / "docs" / "contract.md").read_text(encoding="utf-8") == contract_page()
+
+
+def test_every_error_code_has_a_section_and_every_section_a_code() -> None:
+    page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"^### (RSM-\d+)$", page, re.MULTILINE)) == [error.code for error in error_classes()]
+
+
+def test_no_two_errors_share_a_code() -> None:
+    codes = [error.code for error in error_classes()]
+    assert codes == sorted(set(codes))
+
+
+def test_every_error_class_is_known_to_explain() -> None:
+    for module in pkgutil.walk_packages(resumption.__path__, "resumption."):
+        if not module.name.startswith(("resumption.planes.langgraph.", "resumption.model.")):
+            importlib.import_module(module.name)
+    classes: list[type[ResumptionError]] = [ResumptionError]
+    for error in classes:
+        classes.extend(error.__subclasses__())
+    own = {error for error in classes if error.__module__.startswith("resumption.")}
+    assert own == set(error_classes())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_links_within_the_documentation_lead_somewhere(page: object) -> None:
+    source = ROOT / str(page)
+    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", source.read_text(encoding="utf-8"))
+    assert [target for target in targets if not (source.parent / target).exists()] == []

@@ -1,0 +1,152 @@
+"""PostgreSQL as a backend: every store is a database of its own, and nothing of it is left."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import psycopg
+import pytest
+from click.testing import CliRunner
+
+from resumption.cli import main
+from resumption.contract.verdicts import Label
+from resumption.errors import BackendMissing, PostgresMissing
+from resumption.harness import stores
+from resumption.harness.databases import Databases
+from resumption.harness.postgres import ThrowawayPostgres, find_binaries
+from resumption.harness.probes import PROBES, Probe
+from resumption.harness.receipts import Receipt
+from resumption.harness.runner import run_suite
+from resumption.harness.stores import PostgresServer, stores_for
+from resumption.harness.workspace import memory_folder
+from resumption.planes.interface import Backend
+from resumption.planes.langgraph.spec import GRAPH
+
+_PATIENCE = 30.0
+_SERVED = tuple(backend for backend in GRAPH.backends if backend.server)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ThrowawayPostgres]:
+    try:
+        find_binaries()
+    except PostgresMissing as error:
+        pytest.skip(str(error))
+    with ThrowawayPostgres(memory_folder()) as server:
+        yield server
+
+
+def _probes(*addresses: str) -> list[Probe]:
+    return [probe for probe in PROBES if probe.address in addresses]
+
+
+def _run(*backends: Backend, postgres: str, probes: tuple[str, ...]) -> Receipt:
+    primary = tuple({form.operation: form for form in reversed(GRAPH.forms)}.values())
+    spec = replace(GRAPH, backends=backends, forms=primary)
+    return run_suite([spec], _probes(*probes), jobs=2, postgres=postgres)
+
+
+def _databases(dsn: str) -> list[str]:
+    with psycopg.connect(dsn) as connection:
+        rows = connection.execute("SELECT datname FROM pg_database WHERE datname LIKE 'resumption%'").fetchall()
+    return [name for (name,) in rows]
+
+
+def test_every_backend_of_the_server_gives_the_verdicts_that_sqlite_gives(server: ThrowawayPostgres) -> None:
+    sqlite = next(backend for backend in GRAPH.backends if backend.name == "sqlite")
+    receipt = _run(sqlite, *_SERVED, postgres=server.dsn, probes=("crash/parked", "fork/two-values", "inspect/inert"))
+    labels: dict[str, dict[str, Label]] = {}
+    for cell in receipt.cells:
+        labels.setdefault(cell.backend, {})[cell.identity.replace(f"/{cell.backend}/", "/*/")] = cell.label
+    assert set(labels) == {"sqlite", "postgres", "postgres-async", "postgres-pool"}
+    assert Label.VIOLATES in labels["sqlite"].values()
+    assert Label.HOLDS in labels["sqlite"].values()
+    for backend in _SERVED:
+        assert labels[backend.name] == labels["sqlite"]
+    assert _databases(server.dsn) == []
+
+
+def test_copies_of_a_database_are_alike_and_recover_alike(server: ThrowawayPostgres) -> None:
+    receipt = _run(_SERVED[0], postgres=server.dsn, probes=("crash/identical-logs",))
+    assert {(cell.property.value, cell.label) for cell in receipt.cells} == {("RD", Label.HOLDS)}
+
+
+def test_a_server_that_was_named_and_is_not_there_leaves_cells_not_run() -> None:
+    command = ["check", "langgraph[postgres]", "--probe", "crash/parked", "--postgres", "postgresql://127.0.0.1:1/no"]
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 3, done.output
+    assert "not run 4" in done.output
+    told = " ".join(done.output.split())
+    assert "not run: EO, LV on langgraph graph postgres; bare, map. The PostgreSQL server can't be used" in told
+    assert "Check the server's log, and the connection string if you gave one." in told
+
+
+def test_a_server_that_cannot_be_had_is_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Path | None] = []
+
+    def nothing(folder: Path | None) -> ThrowawayPostgres:
+        asked.append(folder)
+        raise PostgresMissing("No PostgreSQL server is installed here.", advice="Install one.")
+
+    monkeypatch.setattr(stores, "ThrowawayPostgres", nothing)
+    server = PostgresServer()
+    for _ in range(2):
+        with pytest.raises(PostgresMissing, match=r"Install one\."):
+            server.databases()
+    server.close()
+    assert len(asked) == 1
+
+
+def test_a_distribution_that_is_missing_is_named() -> None:
+    environment = SimpleNamespace(pins={"psycopg-pool": "3.2"})
+    with pytest.raises(BackendMissing, match="langgraph-checkpoint-postgres isn't installed beside langgraph"):
+        stores_for(GRAPH, _SERVED[0], environment, PostgresServer())  # type: ignore[arg-type]  # its pins are enough
+
+
+def test_content_is_the_same_only_where_the_rows_are(server: ThrowawayPostgres) -> None:
+    databases = Databases(server.dsn)
+    try:
+        first = databases.create()
+        with psycopg.connect(first) as connection:
+            connection.execute("CREATE TABLE said (word text)")
+            connection.execute("INSERT INTO said VALUES ('once')")
+        databases.settle(first)
+        second = databases.create(first)
+        before = databases.content_digest(first)
+        assert databases.content_digest(second) == before
+        with psycopg.connect(second) as connection:
+            connection.execute("UPDATE said SET word = 'twice'")
+        assert databases.content_digest(second) != before
+    finally:
+        databases.close()
+    assert _databases(server.dsn) == []
+
+
+def test_a_throwaway_server_does_not_outlive_a_killed_harness(tmp_path: Path) -> None:
+    try:
+        find_binaries()
+    except PostgresMissing as error:
+        pytest.skip(str(error))
+    script = (
+        "import sys\nfrom resumption.harness.postgres import ThrowawayPostgres\n"
+        "from resumption.harness.workspace import memory_folder\n"
+        "server = ThrowawayPostgres(memory_folder()).__enter__()\nprint(server.dsn, flush=True)\nsys.stdin.read()"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as harness:
+        assert harness.stdout is not None
+        dsn = harness.stdout.readline().decode().strip()
+        with psycopg.connect(dsn) as connection:
+            (data,) = connection.execute("SHOW data_directory").fetchone() or ("",)
+        harness.kill()
+    deadline = time.monotonic() + _PATIENCE
+    while Path(data).parent.exists():  # the guardian is no child of this process, and notifies nobody
+        assert time.monotonic() < deadline, f"{data} is still there"
+        time.sleep(0.05)
+    with pytest.raises(psycopg.OperationalError):
+        psycopg.connect(dsn)
