@@ -166,9 +166,19 @@ def test_a_broken_installation_is_one_line_and_inconclusive(tmp_path: Path) -> N
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_windows_is_pointed_to_wsl(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_MODULE, "PLATFORM", "win32")
-    result = _check()
-    assert result.exit_code == 3
-    assert len(result.stderr.splitlines()) == 1
-    assert "WSL" in result.stderr
+@pytest.mark.parametrize(
+    "arguments",
+    [["check"], ["compare", "langgraph@1.2.9", "langgraph@1.2.24"], ["sweep", "langgraph", "--versions", "1.2.9"]],
+)
+def test_windows_is_pointed_to_wsl(arguments: list[str]) -> None:
+    program = f"""
+import sys
+sys.modules.update(fcntl=None, pwd=None, termios=None)  # what Windows doesn't have
+from resumption.cli import main
+sys.platform = "win32"
+main({arguments!r})
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 3, done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert "WSL" in done.stderr

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from resumption import Ledger, effect
-from resumption.cli.ledger import ledger as command
+from resumption.cli import main
 from resumption.guard import operators
 
 from .support import Points, World, child
@@ -21,7 +21,7 @@ from .support import Points, World, child
 @pytest.fixture
 def run(url: str) -> Callable[..., Result]:
     def invoke(*arguments: str) -> Result:
-        return CliRunner().invoke(command, [*arguments, "--store", url], catch_exceptions=False)
+        return CliRunner().invoke(main, ["ledger", *arguments, "--store", url], catch_exceptions=False)
 
     return invoke
 
@@ -68,26 +68,26 @@ def test_an_effect_resolved_as_not_fired_fires(url: str, world: World, run: Call
     assert again(url) == "fired again"
 
 
-def test_an_effect_resolved_as_fired_without_a_result_is_never_fired_again(
+def test_an_effect_that_fired_is_resolved_with_a_result_if_only_null(
     url: str, world: World, run: Callable[..., Result]
 ) -> None:
     leave_in_doubt(url, world)
-    assert run("resolve", "charge:1", "--fired").exit_code == 0
-    with pytest.raises(Exception, match="RSM-407"):
-        again(url)
+    assert "--result" in run("resolve", "charge:1", "--fired").output
+    assert run("resolve", "charge:1", "--fired", "--result", "null").exit_code == 0
+    assert again(url) is None
 
 
 def test_only_open_questions_can_be_answered(url: str, run: Callable[..., Result]) -> None:
     again(url)
     for arguments, words in (
-        (("resolve", "charge:1", "--fired"), "is settled"),
-        (("resolve", "nobody", "--fired"), "no record"),
+        (("resolve", "charge:1", "--fired", "--result", "1"), "is settled"),
+        (("resolve", "nobody", "--fired", "--result", "1"), "no record"),
         (("show", "nobody"), "no record"),
         (("resolve", "charge:1", "--fired", "--result", "{"), "not JSON"),
         (("resolve", "charge:1", "--not-fired", "--result", "1"), "no result"),
     ):
         refused = run(*arguments)
-        assert refused.exit_code != 0
+        assert refused.exit_code == 2
         assert words in refused.output
     trail = operators.audit_trail(Ledger(url), "charge:1")
     assert [(row.what, row.branch) for row in trail] == [("resolution refused", "nothing-to-resolve")]
@@ -97,7 +97,7 @@ def test_a_running_effect_cannot_be_resolved(url: str, run: Callable[..., Result
     @effect(Ledger(url), key="charge:1")
     def charge() -> None:
         refused = run("resolve", "charge:1", "--not-fired")
-        assert refused.exit_code == 1
+        assert refused.exit_code == 2
         assert "still running" in refused.output
         (listed,) = json.loads(run("list", "--json").output)
         assert listed["state"] == "running"
@@ -119,14 +119,14 @@ def test_pruning_forgets_settled_effects_and_nothing_in_doubt(
 
 
 def test_a_store_that_cannot_be_opened_ends_the_command_with_its_error() -> None:
-    result = CliRunner().invoke(command, ["list", "--store", "mysql://nowhere"])
-    assert result.exit_code == 1
+    result = CliRunner().invoke(main, ["ledger", "list", "--store", "mysql://nowhere"])
+    assert result.exit_code == 2
     assert "RSM-406" in result.output
 
 
 def test_a_mistyped_address_is_an_error_and_creates_nothing(tmp_path: Path) -> None:
-    result = CliRunner().invoke(command, ["list", "--store", f"sqlite:///{tmp_path / 'typo.db'}"])
-    assert result.exit_code == 1
+    result = CliRunner().invoke(main, ["ledger", "list", "--store", f"sqlite:///{tmp_path / 'typo.db'}"])
+    assert result.exit_code == 2
     assert "no ledger" in result.output
     assert list(tmp_path.iterdir()) == []
 

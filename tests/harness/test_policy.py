@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
 
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Facet, Label, Measured
+from resumption.errors import ComparisonImpossible
 from resumption.harness.policy import (
     Drift,
     ExitCode,
@@ -115,6 +117,12 @@ def test_a_changed_label_drifts_with_its_probe() -> None:
     assert exit_code(now.cells, Policy(FailOn.DRIFT), [drift]) is ExitCode.FINDINGS
 
 
+def test_one_version_does_not_hide_the_drift_of_another() -> None:
+    worse, same = _cell(Label.VIOLATES), replace(_cell(Label.HOLDS), version="2")
+    with pytest.raises(ComparisonImpossible, match="This run has the cell p/x/sqlite/LV for more than one version"):
+        drifts_from(_receipt(_cell(Label.HOLDS)), _receipt(worse, same), PROBES)
+
+
 def test_a_cell_that_is_gone_drifts_unless_it_was_accepted() -> None:
     gone = _cell(Label.HOLDS, property_=Property.RECOVERY_DETERMINISM)
     before, now = _receipt(_cell(Label.HOLDS), gone), _receipt(_cell(Label.HOLDS))
@@ -137,5 +145,6 @@ def test_the_cells_of_a_run_are_known_before_it() -> None:
     known = known_cells(specs("langgraph"), PROBES)
     assert "langgraph/graph/sqlite/FD/fork/direct" in known
     assert "langgraph/graph/sqlite/EO/recover/input/window" in known
+    assert "langgraph/graph/sqlite/RD/recover/input/order" in known
     assert "langgraph/graph/sqlite/CV" in known
     assert "langgraph/graph/sqlite/FD" not in known

@@ -16,6 +16,7 @@ from resumption.planes.interface import Operation
 from resumption.planes.statements import Bears, Citation
 from resumption.report.marks import MARKS
 from resumption.report.terminal import print_report
+from resumption.report.text import report_console
 from resumption.report.view import View
 
 _STORY = Finding("the gate fired twice", (Step(3, "it fired"), Step(9, "it fired again")))
@@ -193,3 +194,11 @@ def test_every_label_has_a_mark_of_its_own() -> None:
         assert len(set(letters)) == len(letters)
         assert all(len(letter) == 1 for letter in letters)
     assert all(mark.plain.isascii() for mark in MARKS.values())
+
+
+def test_what_a_terminal_would_obey_is_not_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    report_console().print("before\x1b[2Jafter\x07", soft_wrap=True)
+    printed = capsys.readouterr().out
+    assert printed.startswith("before")
+    assert "\x1b[2J" not in printed
+    assert "\x07" not in printed

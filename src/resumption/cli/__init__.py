@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -28,19 +27,8 @@ from resumption.harness.policy import ExitCode
 
 __all__ = ["main"]
 
-
-@dataclass(frozen=True, slots=True)
-class _LazyGroup:
-    """A group whose module is imported when it is used, so that a missing extra breaks nothing else."""
-
-    help: str
-    extra: str
-
-
-_GROUPS = {
-    "model": _LazyGroup("Check the contract's model by machine.", extra="model"),
-    "ledger": _LazyGroup("Look into a ledger of effects, and resolve what is in doubt.", extra="postgres"),
-}
+_LAZY = ("approvals", "ledger", "model", "recover")
+"""Groups whose module is imported when they are used: what they need would make every other command start slower."""
 
 _UNMEASURABLE = (EnvironmentBroken, EnvironmentUnavailable, WorkerLost, StatementsUnreadable)
 """The errors after which nothing could be told; all others are a mistake in what was asked for."""
@@ -62,15 +50,12 @@ class _Root(click.Group):
     """The root of all commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted([*super().list_commands(ctx), *_GROUPS])
+        return sorted([*super().list_commands(ctx), *_LAZY])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _GROUPS:
+        if cmd_name not in _LAZY:
             return super().get_command(ctx, cmd_name)
-        try:
-            group: click.Command = getattr(import_module(f"resumption.cli.{cmd_name}"), cmd_name)
-        except ModuleNotFoundError as error:
-            return _needs_extra(cmd_name, error)
+        group: click.Command = getattr(import_module(f"resumption.cli.{cmd_name}"), cmd_name)
         return group
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -82,16 +67,6 @@ class _Root(click.Group):
         except KeyboardInterrupt:
             click.echo("Interrupted; nothing is left running.", err=True)
             ctx.exit(ExitCode.INTERRUPTED)
-
-
-def _needs_extra(name: str, error: ModuleNotFoundError) -> click.Command:
-    """A command that stands in for a group whose module can't be imported, and says what to install."""
-
-    def refuse() -> None:
-        raise _Mistake(f"`resumption {name}` needs {error.name}: install resumption[{_GROUPS[name].extra}].")
-
-    anything = {"ignore_unknown_options": True, "allow_extra_args": True}
-    return click.Command(name, callback=refuse, help=_GROUPS[name].help, context_settings=anything)
 
 
 @click.group(cls=_Root, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -12,19 +12,19 @@ import click
 from resumption.cli.progress import progress
 from resumption.cli.selection import choose_probes, choose_targets
 from resumption.harness.measurement import measure
-from resumption.harness.policy import ExitCode, FailOn, Policy, drifts_from, exit_code, known_cells
+from resumption.harness.policy import FailOn, Policy, drifts_from, exit_code, known_cells
 from resumption.harness.receipts import Receipt, accept, read_receipt, stable_view, write
 from resumption.harness.runner import default_jobs
 from resumption.harness.targets import planes_of
 from resumption.planes.interface import PlaneSpec
 from resumption.planes.statements import Citation, load
 from resumption.report.output import check_writable, writing
-from resumption.report.terminal import print_report, report_console
+from resumption.report.terminal import print_report
+from resumption.report.text import report_console
 from resumption.report.view import View
 
-__all__ = ["PLATFORM", "check"]
+__all__ = ["check"]
 
-PLATFORM = sys.platform
 _FILE = click.Path(path_type=Path)
 
 
@@ -80,9 +80,6 @@ def check(
     Real processes are killed with SIGKILL, resumed in every documented form, and raced; whether an effect fired is
     taken from a record outside the framework.
     """
-    if PLATFORM == "win32":
-        click.echo("Error: resumption check needs POSIX processes. On Windows, run it in WSL.", err=True)
-        ctx.exit(ExitCode.INCONCLUSIVE)
     targets = choose_targets(names or ("langgraph",), everything=everything)
     planes = planes_of(targets)
     probes = choose_probes(prefixes)

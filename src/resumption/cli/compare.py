@@ -19,7 +19,7 @@ from resumption.harness.runner import default_jobs
 from resumption.harness.targets import Target
 from resumption.report.comparison import as_json, as_markdown, print_comparison
 from resumption.report.output import check_writable, writing
-from resumption.report.terminal import report_console
+from resumption.report.text import report_console
 
 __all__ = ["compare"]
 

@@ -16,8 +16,7 @@ from resumption.contract.verdicts import Label
 from resumption.errors import ResumptionError, UnknownName
 from resumption.harness.probes import PROBES
 from resumption.report.marks import MARKS
-from resumption.report.terminal import report_console
-from resumption.report.text import hang, mark
+from resumption.report.text import hang, mark, report_console
 
 __all__ = ["error_classes", "explain"]
 

@@ -15,7 +15,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from resumption.errors import ResumptionError, UnknownRecord
+from resumption.errors import UnknownRecord
 from resumption.guard import operators
 from resumption.guard.effects import Ledger
 
@@ -61,7 +61,9 @@ def list_effects(url: str, as_json: bool, everything: bool) -> None:
     if as_json:
         click.echo(json.dumps(seen, indent=2))
         return
-    table = Table("key", "state", "attempt", "begun", "owner", "note")
+    table = Table()
+    for name in ("key", "state", "attempt", "begun", "owner", "note"):
+        table.add_column(name, overflow="fold")  # a key that is cut short can't be given to `resolve`
     for one in seen:
         owner = one["owner"]
         process = f"{owner['pid']}@{owner['host']}"
@@ -100,6 +102,8 @@ def resolve_effect(key: str, url: str, fired: bool, result: str | None, note: st
     """Say whether an effect in doubt fired. One that did not fire may fire again."""
     if result is not None and not fired:
         raise click.UsageError("What did not fire has no result.")
+    if fired and result is None:
+        raise click.UsageError("--fired needs --result, which later calls are served; --result null if there is none.")
     with _opened(url) as opened:
         try:
             one = operators.resolve(opened, key, fired=fired, result=result, actor=actor or _actor(), note=note)
@@ -126,18 +130,15 @@ def prune_effects(url: str, before: datetime, actor: str | None) -> None:
 
 @contextmanager
 def _opened(url: str) -> Iterator[Ledger]:
-    """A ledger for one command; errors of this package end it with their message.
+    """A ledger for one command.
 
     An address without a ledger is an error: a mistyped one must not read as "nothing in doubt".
     """
-    try:
-        opened = Ledger(url)
-        if not opened.exists():
-            raise UnknownRecord("There is no ledger at this address.", advice="Check --store.")
-        yield opened
-        opened.close()
-    except ResumptionError as error:
-        raise click.ClickException(str(error)) from error
+    opened = Ledger(url)
+    if not opened.exists():
+        raise UnknownRecord("There is no ledger at this address.", advice="Check --store.")
+    yield opened
+    opened.close()
 
 
 def _summary(one: operators.Seen) -> dict[str, Any]:

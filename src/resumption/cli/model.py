@@ -1,7 +1,7 @@
 """`resumption model`: re-derive every figure of the contract's model, and say where one differs.
 
-Exit codes: 0 everything asked for ran and agrees, 1 something deviates, 3 nothing deviates but a part could not run
-here (a missing tool or extra), which is said and is no pass.
+Exit codes: 0 everything asked for ran and agrees, 1 something deviates, 2 usage, 3 nothing deviates but a part could
+not run here (a missing tool or extra), which is said and is no pass.
 """
 
 from __future__ import annotations
@@ -98,12 +98,8 @@ def _named(names: Sequence[str]) -> list[Run]:
     known = named_runs()
     for name in names:
         if name not in known:
-            raise click.ClickException(str(UnknownName(f"No run is called {name}.", advice=_choices(known))))
+            raise UnknownName(f"No run is called {name}.", advice=f"Known: {', '.join(known)}.")
     return [known[name] for name in names] if names else list(known.values())
-
-
-def _choices(known: Iterable[str]) -> str:
-    return f"Known: {', '.join(known)}."
 
 
 def _fit_for_tlc(run: Run, named: Sequence[str]) -> bool:

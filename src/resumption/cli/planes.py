@@ -10,8 +10,7 @@ from resumption.planes.interface import Capability, Form, Operation, PlaneSpec
 from resumption.planes.registry import families, specs
 from resumption.planes.sites import Anchor, anchors
 from resumption.planes.statements import Citation, cited_by, load
-from resumption.report.terminal import report_console
-from resumption.report.text import hang
+from resumption.report.text import hang, report_console
 
 __all__ = ["planes"]
 

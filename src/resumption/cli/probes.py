@@ -8,8 +8,7 @@ from rich.text import Text
 
 from resumption.cli.selection import choose_probes
 from resumption.harness.probes import Probe
-from resumption.report.terminal import report_console
-from resumption.report.text import hang
+from resumption.report.text import hang, report_console
 
 __all__ = ["print_probe", "probes"]
 

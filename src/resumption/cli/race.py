@@ -22,7 +22,7 @@ from resumption.harness.races import PRESETS, Grid, Race, run_race
 from resumption.planes.interface import PlaneSpec
 from resumption.report.output import check_writable, writing
 from resumption.report.races import print_race
-from resumption.report.terminal import report_console
+from resumption.report.text import report_console
 
 __all__ = ["race"]
 
@@ -149,7 +149,7 @@ def _check_files(race_file: Path | None, figure: Path | None) -> None:
         if file:
             check_writable(file)
     if figure and find_spec("matplotlib") is None:
-        raise click.UsageError("--figure needs matplotlib: install resumption[figures].")
+        raise click.UsageError("--figure needs matplotlib: install '.[figures]'.")
 
 
 def _planes(names: tuple[str, ...], python: str) -> list[tuple[PlaneSpec, Installation]]:

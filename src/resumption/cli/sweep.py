@@ -20,7 +20,7 @@ from resumption.harness.targets import Target
 from resumption.report.comparison import print_changes
 from resumption.report.output import check_writable, writing
 from resumption.report.tables import print_matrix
-from resumption.report.terminal import report_console
+from resumption.report.text import report_console
 from resumption.report.view import View
 
 __all__ = ["sweep"]

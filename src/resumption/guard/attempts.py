@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from resumption.errors import EffectRunning, KeyUnusable
 
-__all__ = ["Attempt", "current_key", "making", "refuse_reentry"]
+__all__ = ["Attempt", "current_key", "is_inside", "making", "refuse_reentry"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,11 @@ def making(attempt: Attempt) -> Generator[None]:
         # A coroutine that is destroyed with its event loop ends in whatever context the collector runs in.
         with suppress(ValueError):
             _attempts.reset(token)
+
+
+def is_inside(key: str) -> bool:
+    """Whether the running code belongs to an attempt at this effect."""
+    return any(attempt.key == key for attempt in _attempts.get())
 
 
 def refuse_reentry(key: str) -> None:

@@ -113,7 +113,10 @@ def _pack_instance(value: object, fallback: Fallback) -> object:
         fields = {field.name: _pack(getattr(value, field.name), fallback) for field in dataclasses.fields(value)}
         return {"$dataclass": [_name(kind), fields]}
     if _is_model(kind):
-        return {"$model": [_name(kind), value.model_dump_json()]}  # type: ignore[attr-defined]  # pydantic's, if loaded
+        text = value.model_dump_json()  # type: ignore[attr-defined]  # pydantic's, if loaded
+        if fallback is _refuse and kind.model_validate_json(text) != value:  # type: ignore[attr-defined]
+            return fallback(value)  # an excluded field, a secret, a field of a wider type
+        return {"$model": [_name(kind), text]}
     return fallback(value)
 
 

@@ -49,6 +49,7 @@ class Ledger:
 
     def _start(self) -> None:
         self._guard = threading.Lock()
+        self._courses: set[int] = set()  # versions of the calls that are under way, waiting ones too
         self._flights: set[int] = set()  # versions of the attempts that this process is making
         self._pending: dict[int, Settlement] = {}  # ends of attempts that the store has not heard of yet
         self._left = False  # whether a call was left before its end, so that something of it may still run
@@ -89,7 +90,7 @@ class Ledger:
         written down; the ledger then stays open.
         """
         with self._guard:
-            running = len(self._flights - self._pending.keys())
+            running = len((self._flights | self._courses) - self._pending.keys())
         if running:
             raise LedgerUnavailable(
                 f"{running} effects are still running.", advice="Close the ledger when they have returned."
@@ -147,8 +148,16 @@ class Ledger:
             return self._workers
 
     def want(self, key: str, arguments: str, on_doubt: str, idempotent: bool) -> Wanted:
-        """A call's wish to fire, with a fresh version for its attempt."""
-        return Wanted(key, arguments, on_doubt, idempotent, fresh_token(), self.store.owner())
+        """A call's wish to fire, with a fresh version for its attempt. `landed` must be told of its end."""
+        version = fresh_token()
+        with self._guard:
+            self._courses.add(version)  # before the lock is taken, so that `close` doesn't give it up
+        try:
+            return Wanted(key, arguments, on_doubt, idempotent, version, self.store.owner())
+        except BaseException:
+            with self._guard:
+                self._courses.discard(version)
+            raise
 
     def begin(self, wanted: Wanted) -> Opening:
         """Ask whether the effect may fire; if so its record says so, durably, when this returns."""
@@ -186,6 +195,7 @@ class Ledger:
         """The course of an attempt is over. If it left no word, it was cut off: that is written at the next contact."""
         token, version = wanted.owner.token, wanted.version
         with self._guard:
+            self._courses.discard(version)
             if version in self._flights and version not in self._pending:
                 self._flights.discard(version)
                 self._left = True
@@ -235,13 +245,33 @@ class Ledger:
 _ledgers: weakref.WeakSet[Ledger] = weakref.WeakSet()
 
 
+_forking = threading.Lock()  # one fork at a time pauses the stores
+_paused: list[Store] = []
+
+
+def _pause_all() -> None:
+    _forking.acquire()
+    _paused[:] = [ledger._store for ledger in list(_ledgers)]
+    for store in _paused:
+        store.pause()
+
+
+def _resume_all() -> None:
+    for store in _paused:
+        store.resume()
+    _paused.clear()
+    _forking.release()
+
+
 def _forget_all() -> None:
+    _paused.clear()
+    _forking.release()
     for ledger in list(_ledgers):
         ledger._forget()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_all)
+    os.register_at_fork(before=_pause_all, after_in_parent=_resume_all, after_in_child=_forget_all)
 
 
 def _store_for(url: str, timeout: float) -> Store:
@@ -254,7 +284,7 @@ def _store_for(url: str, timeout: float) -> Store:
             from resumption.guard.stores.postgres import PostgresStore
         except ImportError as error:
             raise LedgerUnavailable(
-                "The PostgreSQL driver is not installed.", advice='Install "resumption[postgres]".'
+                "The PostgreSQL driver is not installed.", advice="Install '.[postgres]'."
             ) from error
         return PostgresStore(url, timeout)
     raise LedgerUnavailable(

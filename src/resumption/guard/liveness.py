@@ -80,11 +80,14 @@ class OwnerLock:
             try:
                 if file_identity(descriptor)[1] != inode[1]:
                     return UNPROVEN
-                if place["boot"] != self._boot:
-                    return DEAD if self._beside_store else UNPROVEN
-                if file_identity(descriptor) != inode:
+                restarted = place["boot"] != self._boot
+                if restarted and not self._beside_store:
                     return UNPROVEN
-                return DEAD if is_free(descriptor, owner.token) else ALIVE
+                if not is_free(descriptor, owner.token):
+                    return ALIVE  # whatever the boot identity: systemd-nspawn gives each container one of its own
+                if restarted:
+                    return DEAD
+                return DEAD if file_identity(descriptor) == inode else UNPROVEN
             finally:
                 os.close(descriptor)
 

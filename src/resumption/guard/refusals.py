@@ -30,7 +30,8 @@ def refusal(opened: Opening) -> LedgerError:
     """The error for a decision that neither fires nor serves."""
     key, branch = opened.record.key, opened.decision
     kind, what, advice = _WORDS.get(branch, _WORDS[decide.UNKNOWN_STATE])
-    return kind(what.format(key=key, where=_where(opened.record)), advice=advice, key=key, branch=branch)
+    what, advice = what.format(key=key, where=_where(opened.record)), advice.format(key=key)
+    return kind(what, advice=advice, key=key, branch=branch)
 
 
 def _where(record: Record) -> str:
@@ -38,13 +39,13 @@ def _where(record: Record) -> str:
     return f"process {place['pid']} on {place['host']}, begun {record.began}"
 
 
-_RESOLVE = "find out whether it fired and tell: `resumption ledger resolve KEY --fired|--not-fired`."
+_RESOLVE = "find out whether it fired and tell: `resumption ledger resolve {key!r} --fired|--not-fired --store …`."
 
 _WORDS: dict[str, tuple[type[LedgerError], str, str]] = {
     decide.IN_DOUBT_ENDED: (
         InDoubt,
         "The effect {key!r} was begun ({where}), that attempt is over, and nobody recorded whether it fired.",
-        f'It was not fired again. Give it a verify callable or on_doubt="retry", or {_RESOLVE}',
+        f"It was not fired again. Give it a callable as on_doubt= that asks whether it fired, or {_RESOLVE}",
     ),
     decide.IN_DOUBT_UNPROVEN: (
         InDoubt,
@@ -65,7 +66,8 @@ _WORDS: dict[str, tuple[type[LedgerError], str, str]] = {
     decide.RESULT_ABSENT: (
         ResultAbsent,
         "The effect {key!r} fired ({where}), but its result was not kept: see `resumption ledger show`.",
-        "It was not fired again. Return something smaller or serialisable, such as an identifier.",
+        "It was not fired again. If an operator resolved it without --result, there is none to serve; otherwise "
+        "return something smaller or serialisable, such as an identifier.",
     ),
     decide.UNKNOWN_STATE: (
         SchemaMismatch,

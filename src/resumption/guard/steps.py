@@ -48,12 +48,8 @@ Course = Generator[Step, Any, T]
 
 def perform(course: Course[T]) -> T:
     """Take the steps of a course one after another, in this thread."""
-    return _finish(course, lambda: next(course))
-
-
-def _finish(course: Course[T], first: Callable[[], Step]) -> T:
     try:
-        step = first()
+        step = next(course)
         while True:
             try:
                 outcome = _take(step)

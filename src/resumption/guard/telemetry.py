@@ -10,12 +10,23 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+from resumption.decide import admit as decide
+
 __all__ = ["decided", "span"]
 
 logger = logging.getLogger("resumption")
 
 # Decisions that refuse a call, or that somebody has to look at.
-_LOUD = frozenset({"result-absent", "key-reused", "in-doubt/ended", "in-doubt/unproven", "unknown-state", "superseded"})
+_LOUD = frozenset(
+    {
+        decide.RESULT_ABSENT,
+        decide.KEY_REUSED,
+        decide.IN_DOUBT_ENDED,
+        decide.IN_DOUBT_UNPROVEN,
+        decide.UNKNOWN_STATE,
+        decide.SUPERSEDED,
+    }
+)
 
 
 def decided(function: str, key: str, branch: str) -> None:

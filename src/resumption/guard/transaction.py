@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from resumption.decide import admit as decide
 from resumption.errors import SchemaMismatch, Superseded, UnsupportedEffect
 from resumption.guard import telemetry
-from resumption.guard.attempts import Attempt, making, refuse_reentry
+from resumption.guard.attempts import Attempt, is_inside, making, refuse_reentry
 from resumption.guard.course import Call, encoded
 from resumption.guard.refusals import refusal, served
 from resumption.guard.steps import Course, Invoke
@@ -47,6 +47,7 @@ class Transaction:
         self.ledger = ledger
         self.refused: list[tuple[str, str]] = []
         self.is_open = False
+        self.calls: list[str] = []  # the keys of the effects that run in it, innermost last
         self._connection = connection
         self.is_async = _is_async(connection)
         self._stack = ExitStack()
@@ -147,9 +148,25 @@ def course_inside(transaction: Transaction, call: Call) -> Course[object]:
     """The course of a call inside a transaction. Nothing is retried here: what is in doubt began outside."""
     refuse_reentry(call.key)
     ledger = transaction.ledger
-    sql = ledger.store.sql
     # Not in a thread: those may all be waiting for this very transaction to end.
     wanted = ledger.want(call.key, call.arguments, decide.RAISE, False)
+    if transaction.calls and not is_inside(transaction.calls[-1]):
+        ledger.landed(wanted)
+        raise UnsupportedEffect(
+            f"The effect {transaction.calls[-1]!r} is still running in this transaction.",
+            advice="Its savepoint would be undone or kept with this one's: await one effect before the next.",
+        )
+    transaction.calls.append(call.key)
+    try:
+        return (yield from _course_of(transaction, call, wanted))
+    finally:
+        transaction.calls.pop()
+        ledger.landed(wanted)
+
+
+def _course_of(transaction: Transaction, call: Call, wanted: Wanted) -> Course[object]:
+    ledger = transaction.ledger
+    sql = ledger.store.sql
     yield Invoke(partial(transaction.converse, _say(sql.savepoint)))
     try:
         opened: Opening = yield Invoke(partial(transaction.converse, opening(sql, wanted, ledger.standing)))

@@ -26,6 +26,7 @@ __all__ = [
     "PinChange",
     "ProbeChange",
     "Side",
+    "by_identity",
     "change_of",
     "changed_probes",
     "compare",
@@ -135,7 +136,7 @@ def compare(before: Receipt, after: Receipt, *, names: tuple[str, str]) -> Compa
 
     Raises `ComparisonImpossible` if a receipt has one cell for several versions, or the two have none in common.
     """
-    old, new = _by_identity(before, names[0]), _by_identity(after, names[1])
+    old, new = by_identity(before, names[0]), by_identity(after, names[1])
     if old.keys().isdisjoint(new):
         raise ComparisonImpossible(
             f"{names[0]} and {names[1]} have no cell in common.",
@@ -186,7 +187,11 @@ def _probe_labels(receipt: Receipt) -> _ProbeLabels:
     return {(cell.identity, part.probe): part.label for cell in receipt.cells for part in cell.parts}
 
 
-def _by_identity(receipt: Receipt, name: str) -> dict[str, Cell]:
+def by_identity(receipt: Receipt, name: str) -> dict[str, Cell]:
+    """The cells of a receipt, which errors call `name`.
+
+    Raises `ComparisonImpossible` if it has one cell for several versions.
+    """
     repeated = [identity for identity, times in Counter(cell.identity for cell in receipt.cells).items() if times > 1]
     if repeated:
         raise ComparisonImpossible(

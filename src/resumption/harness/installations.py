@@ -8,7 +8,6 @@ processes import it from where the harness has it, and nothing else of the harne
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import shutil
@@ -124,6 +123,8 @@ def _key(lock: Lock, interpreter: _Interpreter) -> str:
 @contextmanager
 def _only_builder(home: Path) -> Iterator[None]:
     """Exclude other builders of `home`; waits for one that is at work."""
+    import fcntl  # POSIX only, and whoever merely lists or explains needs none of it
+
     with home.with_name(f"{home.name}.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

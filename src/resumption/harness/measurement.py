@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from resumption.errors import EnvironmentUnavailable
 from resumption.harness.installations import INSTALLED, Installation, isolated
 from resumption.harness.probes import Probe
 from resumption.harness.receipts import Receipt
@@ -57,7 +58,12 @@ def measure(
 def installation_of(
     target: Target, *, python: str = sys.executable, say: Callable[[str], None] = lambda _: None
 ) -> Installation:
-    """Where a target's framework is installed; an isolated environment is made if it isn't there yet."""
+    """Where a target's framework is installed; an isolated environment is made if it isn't there yet.
+
+    Raises `UnknownName`, `TargetUnreadable`, or `EnvironmentUnavailable`, on Windows for any target.
+    """
+    if sys.platform == "win32":
+        raise EnvironmentUnavailable("Measuring needs POSIX processes.", advice="On Windows, run it in WSL.")
     if not target.version:
         return INSTALLED
     return isolated(target.specs()[0], target.version, python=python, say=say)

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
-from resumption.contract.judges import facets
+from resumption.contract.judges import possible_facets
 from resumption.contract.verdicts import Facet, Label, Measured
+from resumption.harness.comparison import by_identity
 from resumption.harness.probes import Probe
 from resumption.harness.receipts import Cell, Receipt
 from resumption.planes.interface import PlaneSpec
@@ -104,10 +105,13 @@ def drifts_from(baseline: Receipt, receipt: Receipt, probes: Sequence[Probe]) ->
 
     Only what was selected is compared: the planes, paths and backends that the receipt has, and the `probes`. Versions
     may differ: what changed between two of them is the question.
+
+    Raises `ComparisonImpossible` if a receipt has one cell for several versions: only one of them could be compared.
     """
     rows = {_row(cell) for cell in receipt.cells}
     selected = {probe.address for probe in probes}
-    before, now = (_labels(cells.cells, rows, selected) for cells in (baseline, receipt))
+    before = _labels(by_identity(baseline, "The baseline").values(), rows, selected)
+    now = _labels(by_identity(receipt, "This run").values(), rows, selected)
     return tuple(
         Drift(cell, probe, before.get((cell, probe)), now.get((cell, probe)))
         for cell, probe in sorted(before.keys() | now.keys())
@@ -136,7 +140,7 @@ def known_cells(specs: Iterable[PlaneSpec], probes: Sequence[Probe]) -> frozense
         for probe in probes
         for form in (spec.forms_of(probe.operation) if probe.operation else (None,))
         for property_ in probe.decides
-        for facet in facets(property_)
+        for facet in possible_facets(property_)
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from resumption.contract.judges.branches import MAIN
 from resumption.errors import WorkerLost
 from resumption.harness.stores import Place
 from resumption.harness.zygote import Launcher
@@ -16,10 +17,7 @@ from resumption.history.workload import Workload
 from resumption.planes.interface import Address, Completed, Failed, Operation, Outcome, Parked, Snapshot
 from resumption.worker.faults import Fault
 
-__all__ = ["MAIN", "Bench", "Died", "Process", "Seat"]
-
-MAIN = "b0"
-"""The branch that a run begins on."""
+__all__ = ["Bench", "Died", "Process", "Seat"]
 
 _OPERATION_SECONDS = 60.0
 

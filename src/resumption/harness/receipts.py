@@ -132,7 +132,7 @@ def read_receipt(path: Path) -> Receipt:
         ) from error
     try:
         receipt = msgspec.json.decode(raw, type=Receipt)
-    except (msgspec.DecodeError, ValueError) as error:
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise ReceiptUnreadable(
             f"{path} is no receipt: {error}.", advice=f"Receipts are what `--json` writes, of format {FORMAT}."
         ) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
@@ -158,7 +159,7 @@ def _run(job: Job, environment: Environment, server: PostgresServer, folder: Pat
         )
         try:
             job.probe.run(lab)
-        except (ResumptionError, OSError) as error:
+        except (ResumptionError, OSError, sqlite3.Error) as error:
             # What a probe could not do is told in its cells; what it saw before is kept as evidence.
             return Result(job, version, lab.observations, f"{type(error).__name__}: {error}")
     note = f"{lab.infeasible} moments that the plane doesn't have were passed by" if lab.infeasible else ""

@@ -163,7 +163,7 @@ class PostgresServer:
             from resumption.harness.databases import Databases
         except ImportError as error:
             raise PostgresMissing(
-                f"The driver for PostgreSQL can't be imported: {error}.", advice="Install resumption[postgres]."
+                f"The driver for PostgreSQL can't be imported: {error}.", advice="Install '.[postgres]'."
             ) from error
         if self._dsn:
             databases = Databases(self._dsn)

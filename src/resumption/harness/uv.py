@@ -78,7 +78,7 @@ def _command() -> list[str]:
         return [sys.executable, "-m", "uv"]
     raise EnvironmentUnavailable(
         "An environment of its own needs uv, which is not to be found.",
-        advice="Install it, for instance as the extra `resumption[environments]`, or leave the version away to use"
+        advice="Install it, for instance as the extra `environments`, or leave the version away to use"
         " the installed framework.",
     )
 

@@ -42,7 +42,7 @@ def _check_packed(run: Run) -> Result:
         from resumption.model.explore import explore
     except ImportError as error:
         what = f"{run.name} has millions of states and needs numpy, which can't be imported ({error})."
-        raise ToolMissing(what, advice="Install the extra: pip install 'resumption[model]'.") from error
+        raise ToolMissing(what, advice="Install the extra: pip install '.[model]'.") from error
     assert run.packed is not None
     bounds, faults = run.packed
     begin = perf_counter()

@@ -156,7 +156,7 @@ def _large_rows() -> Iterator[Row]:
         from resumption.model.projection import NotIndependent, project
     except ImportError as error:
         what = f"The matrix at the constants of R8 needs numpy, which can't be imported ({error})."
-        raise ToolMissing(what, advice="Install the extra: pip install 'resumption[model]'.") from error
+        raise ToolMissing(what, advice="Install the extra: pip install '.[model]'.") from error
     for name, group in groupby(matrix_cells(R8_BOUNDS), key=_row_name):
         runs = list(group)
         faults = frozenset({Fault(name)}) if name != REFERENCE else frozenset()

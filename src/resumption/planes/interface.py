@@ -64,6 +64,10 @@ class Capability(StrEnum):
     """A run can park for a decision."""
     GATE_SEQUENCE = "gate-sequence"
     """One task can ask for two decisions, one after the other."""
+    FAN_OUT = "fan-out"
+    """Several tasks can run at once."""
+    PARALLEL_GATES = "parallel-gates"
+    """Several tasks that run at once can ask for decisions at once."""
     FORK = "fork"
     """A decision can be delivered to an interrupt that has one already."""
     RECOVERY = "recovery"
@@ -119,7 +123,7 @@ class PlaneSpec:
     package: str
     """Distribution that is under test; empty for planes that live in this package."""
     requires: Sequence[str] = ()
-    """Further distributions whose versions belong into the pins."""
+    """What an environment of its own installs along with the package, where the plane has no `locks/recipe.toml`."""
     path: str
     """The mechanism: `graph`."""
     adapter: str

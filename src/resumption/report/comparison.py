@@ -13,13 +13,13 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from resumption.contract.properties import STATEMENTS, Property
+from resumption.contract.properties import STATEMENTS
 from resumption.contract.verdicts import Facet, Finding, Label
 from resumption.harness.comparison import CellChange, Change, Comparison, Side
 from resumption.harness.receipts import Cell
 from resumption.report.marks import MARKS
 from resumption.report.text import hang, heading, mark
-from resumption.report.view import place
+from resumption.report.view import codes, place, where
 
 __all__ = ["as_json", "as_markdown", "print_changes", "print_comparison"]
 
@@ -84,7 +84,7 @@ def print_comparison(comparison: Comparison, console: Console, *, verbose: bool 
         heading(console, "Unchanged")
     for label, cells in _unchanged(comparison):
         first = Text(" ") + mark(console, label) + Text(f" {len(cells)} {MARKS[label].word}: ")
-        hang(console, first, f"{_codes(cells)} on {place(cells, forms=False)}", indent=first.cell_len)
+        hang(console, first, f"{codes(cells)} on {place(cells, forms=False)}", indent=first.cell_len)
     if comparison.pins:
         heading(console, "Installed in other versions")
         hang(console, Text(" "), _pins(comparison), indent=1)
@@ -132,7 +132,7 @@ def as_markdown(comparison: Comparison) -> str:
     if comparison.unchanged:
         lines += ["### Unchanged", "", "| label | cells | properties |", "|---|---|---|"]
     for label, unchanged in _unchanged(comparison):
-        lines.append(f"| {MARKS[label].symbol} {MARKS[label].word} | {len(unchanged)} | {_codes(unchanged)} |")
+        lines.append(f"| {MARKS[label].symbol} {MARKS[label].word} | {len(unchanged)} | {codes(unchanged)} |")
     if comparison.pins:
         lines += [""]
         lines += ["### Installed in other versions", "", _pins(comparison), ""]
@@ -175,18 +175,15 @@ def _stories(group: _Group, comparison: Comparison, *, verbose: bool) -> Iterato
             parts = [part for part in cell.parts if not changed or part.probe in changed]
             found = [(part.probe, finding) for part in parts for finding in part.findings]
             for probe, finding in found[: None if verbose else 1]:
-                yield side.name, probe, f"{probe} on {_where(cell)}: {finding.summary}", finding
+                yield side.name, probe, f"{probe} on {where(cell)}: {finding.summary}", finding
             if not found:
-                yield side.name, "", _without_finding(cell, [part.reason for part in parts if part.reason]), None
+                reasons = [part.reason for part in parts if part.reason and part.label is cell.label]
+                yield side.name, "", _without_finding(cell, reasons), None
 
 
 def _without_finding(cell: Cell, reasons: Sequence[str]) -> str:
-    said = f"{MARKS[cell.label].word} on {_where(cell)}"
+    said = f"{MARKS[cell.label].word} on {where(cell)}"
     return f"{said}. {reasons[0]}" if reasons else said
-
-
-def _where(cell: Cell) -> str:
-    return f"{cell.backend}, form {cell.form}" if cell.form else cell.backend
 
 
 def _groups(changes: Iterable[CellChange]) -> list[_Group]:
@@ -224,11 +221,6 @@ def _unchanged(comparison: Comparison) -> Iterator[tuple[Label, list[Cell]]]:
         cells = [cell for cell in comparison.unchanged if cell.label is label]
         if cells:
             yield label, cells
-
-
-def _codes(cells: Iterable[Cell]) -> str:
-    found = {cell.property for cell in cells}
-    return ", ".join(property_ for property_ in Property if property_ in found)
 
 
 def _side(side: Side) -> str:

@@ -13,7 +13,7 @@ from resumption.harness.receipts import Cell
 from resumption.planes.statements import Bears
 from resumption.report.marks import MARKS
 from resumption.report.text import hang, heading, mark
-from resumption.report.view import View, place
+from resumption.report.view import View, place, where
 
 __all__ = ["print_citations", "print_findings"]
 
@@ -73,9 +73,8 @@ def _print_title(console: Console, label: Label, property_: Property, facet: Fac
 
 
 def _print_stories(console: Console, cell: Cell, *, verbose: bool) -> None:
-    where = f"{cell.backend}, form {cell.form}" if cell.form else cell.backend
     for probe, finding in _findings(cell)[: None if verbose else 1]:
-        hang(console, Text(), f"{probe} on {where}: {finding.summary}", indent=_STORY)
+        hang(console, Text(), f"{probe} on {where(cell)}: {finding.summary}", indent=_STORY)
         for step in finding.story:
             number = Text(" " * _STORY) + Text(f"#{step.number}", style="cyan")
             hang(console, number, step.text, indent=_STORY + 6)

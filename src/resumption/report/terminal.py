@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 
 from rich.console import Console
 from rich.text import Text
 
-from resumption.contract.properties import Property
 from resumption.contract.verdicts import Facet, Label
 from resumption.harness.policy import Drift, is_finding
 from resumption.harness.receipts import Cell, Part
@@ -16,19 +14,13 @@ from resumption.report.findings import print_citations, print_findings
 from resumption.report.invariance import print_invariance
 from resumption.report.marks import MARKS
 from resumption.report.tables import print_forms, print_matrix, print_obligations
-from resumption.report.text import WIDTH, hang, heading, mark
-from resumption.report.view import View, place
+from resumption.report.text import hang, heading, mark
+from resumption.report.view import View, codes, place
 
-__all__ = ["print_report", "report_console"]
+__all__ = ["print_report"]
 
 _INDENT = 4
 _UNMEASURED = (Label.INCONCLUSIVE, Label.NOT_RUN, Label.VACUOUS, Label.NOT_APPLICABLE)
-
-
-def report_console() -> Console:
-    """The console that reports go to: standard output, no wider than a report's lines."""
-    width = Console().width if sys.stdout.isatty() else WIDTH
-    return Console(highlight=False, emoji=False, markup=False, width=min(width, WIDTH))
 
 
 def print_report(view: View, console: Console) -> None:
@@ -64,14 +56,14 @@ def _print_unmeasured(view: View, console: Console) -> None:
     told: dict[tuple[Label, str], list[Cell]] = {}
     for cell, part in _parts(view.cells):
         whole = cell.label in _UNMEASURED and part.label is cell.label and cell.facet is Facet.CELL
-        if part.reason and (whole or part.label in {Label.INCONCLUSIVE, Label.NOT_RUN}):
+        if part.reason and (whole or part.label in {Label.INCONCLUSIVE, Label.NOT_RUN, Label.NOT_APPLICABLE}):
             told.setdefault((part.label, part.reason), []).append(cell)
     if not told:
         return
     heading(console, "Not measured, and why")
     for (label, reason), cells in sorted(told.items(), key=lambda item: list(Label).index(item[0][0])):
         first = Text(" ") + mark(console, label) + Text(f" {MARKS[label].word}: ")
-        hang(console, first, f"{_codes(cells)} on {place(cells)}. {reason}", indent=first.cell_len)
+        hang(console, first, f"{codes(cells)} on {place(cells)}. {reason}", indent=first.cell_len)
 
 
 def _print_moved(view: View, console: Console) -> None:
@@ -131,8 +123,3 @@ def _print_closing(view: View, console: Console) -> None:
 
 def _parts(cells: Iterable[Cell]) -> Iterable[tuple[Cell, Part]]:
     return ((cell, part) for cell in cells for part in cell.parts)
-
-
-def _codes(cells: Iterable[Cell]) -> str:
-    found = {cell.property for cell in cells}
-    return ", ".join(property_ for property_ in Property if property_ in found)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from resumption.contract.properties import Property
 from resumption.contract.verdicts import Facet, Label
 from resumption.harness.policy import Drift, ExitCode, Policy
 from resumption.harness.receipts import Cell, Receipt
 from resumption.planes.statements import Citation
 
-__all__ = ["View", "place"]
+__all__ = ["View", "codes", "place", "where"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,3 +54,14 @@ def place(cells: Iterable[Cell], *, forms: bool = True) -> str:
     told = ", ".join(f"{plane} {', '.join(found)}" for plane, found in backends.items())
     named = dict.fromkeys(cell.form for cell in cells if cell.form)
     return f"{told}; {', '.join(named)}" if forms and named else told
+
+
+def where(cell: Cell) -> str:
+    """Where one cell was measured, its plane apart."""
+    return f"{cell.backend}, form {cell.form}" if cell.form else cell.backend
+
+
+def codes(cells: Iterable[Cell]) -> str:
+    """The properties of cells, each said once, in the contract's order."""
+    found = {cell.property for cell in cells}
+    return ", ".join(property_ for property_ in Property if property_ in found)

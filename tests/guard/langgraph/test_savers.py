@@ -11,7 +11,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from resumption.langgraph import AlreadyConsumed, GuardError, afork, guard
+from resumption.langgraph import AlreadyConsumed, GuardError, afork, fork, guard
 
 from .programs import THREAD, answer
 
@@ -24,7 +24,7 @@ def builder(bench: Any) -> Any:
     )
 
 
-async def _life(bench: Any, app: Any) -> None:
+async def lives_async(bench: Any, app: Any) -> None:
     """Park twice, answer, repeat, contradict, fork."""
     assert "__interrupt__" in await app.ainvoke(INPUT, THREAD, delivery_id="start")
     assert "__interrupt__" in await app.ainvoke(answer("A"), THREAD)
@@ -41,7 +41,21 @@ async def _life(bench: Any, app: Any) -> None:
     assert branch["trail"] == ["draft", "pay=A,C", "notify"]
 
 
-async def _race(bench: Any, app: Any, values: list[str]) -> Counter[str]:
+def lives(bench: Any, app: Any) -> None:
+    """As `lives_async`, by blocking calls."""
+    assert "__interrupt__" in app.invoke(INPUT, THREAD, delivery_id="start")
+    assert "__interrupt__" in app.invoke(answer("A"), THREAD)
+    parked = app.get_state(THREAD)
+    done = app.invoke(answer("B"), THREAD, delivery_id="second")
+    assert app.invoke(answer("B"), THREAD) == done
+    assert app.invoke(answer("B"), THREAD, delivery_id="second") == done
+    with pytest.raises(AlreadyConsumed):
+        app.invoke(answer("C"), THREAD)
+    assert bench.fired() == ["draft", "pay=A,B", "notify"]
+    assert fork(app, parked.config, "C", interrupt=parked.interrupts[0].id)["trail"][1] == "pay=A,C"
+
+
+async def races(bench: Any, app: Any, values: list[str]) -> Counter[str]:
     await app.ainvoke(INPUT, THREAD)
     await app.ainvoke(answer("A"), THREAD)
 
@@ -57,20 +71,20 @@ async def _race(bench: Any, app: Any, values: list[str]) -> Counter[str]:
 def test_a_run_on_an_asynchronous_sqlite_saver(bench):
     async def run() -> None:
         async with AsyncSqliteSaver.from_conn_string(str(bench.database)) as saver:
-            await _life(bench, guard(builder(bench).compile(checkpointer=saver)))
+            await lives_async(bench, guard(builder(bench).compile(checkpointer=saver)))
 
     asyncio.run(run())
 
 
 def test_a_run_on_a_saver_in_memory(bench):
-    asyncio.run(_life(bench, guard(builder(bench).compile(checkpointer=InMemorySaver()))))
+    asyncio.run(lives_async(bench, guard(builder(bench).compile(checkpointer=InMemorySaver()))))
 
 
 def test_racers_on_an_asynchronous_sqlite_saver(bench):
     async def run() -> None:
         async with AsyncSqliteSaver.from_conn_string(str(bench.database)) as saver:
             app = guard(builder(bench).compile(checkpointer=saver))
-            outcomes = await _race(bench, app, ["B", "B", "C", "C"])
+            outcomes = await races(bench, app, ["B", "B", "C", "C"])
         (fired,) = [one for one in bench.fired() if one.startswith("pay")]
         assert outcomes == {fired: 2, "AlreadyConsumed": 2}
 

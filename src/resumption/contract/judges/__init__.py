@@ -27,7 +27,7 @@ from resumption.contract.verdicts import Facet, Judgement, Measured
 from resumption.history.events import Drift
 from resumption.history.history import History
 
-__all__ = ["JUDGES", "Judge", "facets", "judge"]
+__all__ = ["JUDGES", "Judge", "facets", "judge", "possible_facets"]
 
 Judge = Callable[[History], tuple[Judgement, ...]]
 """A judge expects a whole history; `judge` makes sure of that."""
@@ -52,8 +52,13 @@ JUDGES: Mapping[Property, Judge] = {
 
 
 def facets(property_: Property) -> tuple[Facet, ...]:
-    """The parts in which a property is always measured: one judgement each. A history may show others besides."""
+    """The parts in which a property is always measured: one judgement each."""
     return (Facet.CELL, Facet.WINDOW) if property_ is Property.EFFECT_EXACTLY_ONCE else (Facet.CELL,)
+
+
+def possible_facets(property_: Property) -> tuple[Facet, ...]:
+    """The parts in which a property can be measured: those of `facets`, and what only some histories show."""
+    return (*facets(property_), *([Facet.ORDER] if property_ is Property.RECOVERY_DETERMINISM else []))
 
 
 def judge(history: History, property_: Property) -> tuple[Judgement, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from resumption.contract.judges.branches import Branch, branches
 from resumption.contract.judges.operations import intent_of, outcome, same
-from resumption.contract.judges.program import Firing, Position, interrupt_position
+from resumption.contract.judges.program import Firing, Position, interrupt_position, is_mark
 from resumption.contract.judges.stories import finding, shown
 from resumption.contract.verdicts import Finding
 from resumption.history.events import Consume, Deliver, Intent, Json, Park, Raise, Recover, Return
@@ -160,7 +160,13 @@ def _trail(decision: _Decision, where: str, settled: Return | Park) -> list[Find
     if not isinstance(settled, Return) or not all(name in received for name in names):
         return []
     mark = marker(decision.task, tuple(received[name] for name in names))
-    if isinstance(settled.trail, list) and mark in settled.trail:
+    marks = (
+        [entry for entry in settled.trail if is_mark(entry, decision.task)] if isinstance(settled.trail, list) else []
+    )
+    if marks == [mark]:
         return []
-    summary = f"{where} was consumed, but the run returned without `{mark}`"
+    others = ", ".join(f"`{entry}`" for entry in marks)
+    summary = f"{where} was consumed, but the run returned with {others}, not with `{mark}` alone"
+    if mark not in marks:
+        summary = f"{where} was consumed, but the run returned without `{mark}`"
     return [finding(decision.history, summary, decision.delivery, *decision.consumed(), settled)]

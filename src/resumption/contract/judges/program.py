@@ -21,6 +21,7 @@ __all__ = [
     "firings",
     "interrupt_position",
     "is_complete",
+    "is_mark",
     "is_valid",
     "missing_tasks",
     "task_end",
@@ -108,7 +109,7 @@ def is_valid(trail: Json) -> bool:
 def missing_tasks(workload: Workload, trail: Json) -> tuple[str, ...]:
     """The tasks whose mark the trail lacks."""
     entries = trail if isinstance(trail, list) else []
-    return tuple(task.name for task in workload.tasks if not any(_is_mark(entry, task) for entry in entries))
+    return tuple(task.name for task in workload.tasks if not any(is_mark(entry, task) for entry in entries))
 
 
 def is_complete(workload: Workload, trail: Json) -> bool:
@@ -116,5 +117,6 @@ def is_complete(workload: Workload, trail: Json) -> bool:
     return not missing_tasks(workload, trail)
 
 
-def _is_mark(entry: Json, task: Task) -> bool:
+def is_mark(entry: Json, task: Task) -> bool:
+    """Whether an entry of a trail is what a task wrote."""
     return isinstance(entry, str) and (entry == task.name or entry.startswith(f"{task.name}="))

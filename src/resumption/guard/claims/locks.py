@@ -23,7 +23,7 @@ from typing import Protocol
 from resumption.errors import LeaseImpossible
 from resumption.guard.liveness import is_local, try_lock
 
-__all__ = ["FileLocks", "Held", "Locks", "ProcessLocks"]
+__all__ = ["FileLocks", "Held", "Locks", "ProcessLocks", "offset"]
 
 
 class Held(Protocol):
@@ -57,7 +57,7 @@ class FileLocks:
         # Not group-writable by accident, but shareable by whoever may share the database: the umask decides.
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         held = _Descriptor(descriptor)
-        if try_lock(descriptor, _offset(thread)):
+        if try_lock(descriptor, offset(thread)):
             return held
         held.release()
         return None
@@ -131,6 +131,6 @@ class _Entry:
             self._locks.free(thread)
 
 
-def _offset(thread: str) -> int:
+def offset(thread: str) -> int:
     """A thread's byte: 62 bits, so that two threads share one in no practical case (they would merely take turns)."""
     return int.from_bytes(hashlib.blake2b(thread.encode(), digest_size=8).digest(), "big") >> 2

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 from resumption.guard.claims.records import CLAIM_COLUMNS, DELIVERY_COLUMNS
 
-__all__ = ["SCHEMA", "SCHEMA_VERSION", "SQLITE", "Statements"]
+__all__ = ["POSTGRES", "SCHEMA_VERSION", "SQLITE", "Statements"]
 
-SCHEMA = "claims"
 SCHEMA_VERSION = 1
 
 _CLAIMS = ", ".join(CLAIM_COLUMNS)
@@ -24,6 +23,7 @@ class Statements:
     """One dialect's statements, by the role each plays. `?` marks a parameter."""
 
     fence: str = "SELECT number, holder FROM resumption_fences WHERE thread = ?"
+    threads: str = "SELECT thread FROM resumption_fences ORDER BY thread"
     grant_first: str = (
         "INSERT INTO resumption_fences (thread, number, holder) VALUES (?, ?, ?) ON CONFLICT (thread) DO NOTHING"
     )
@@ -74,3 +74,26 @@ class Statements:
 
 
 SQLITE = Statements()
+
+
+def _postgres() -> Statements:
+    """The same statements for psycopg."""
+    base = Statements()
+    changed = replace(
+        base,
+        fence=f"{base.fence} FOR UPDATE",
+        has_schema="SELECT to_regclass('resumption_schema')::text",
+        # CREATE TABLE IF NOT EXISTS races with itself in PostgreSQL: one lock makes setup one at a time.
+        schema_lock="SELECT pg_advisory_xact_lock(7304601924)",
+        create=tuple(
+            statement.replace("BLOB", "BYTEA").replace(
+                "id INTEGER PRIMARY KEY", "id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+            )
+            for statement in base.create
+        ),
+    )
+    texts = {one.name: getattr(changed, one.name) for one in fields(base) if one.name != "create"}
+    return replace(changed, **{name: text.replace("?", "%s") for name, text in texts.items()})
+
+
+POSTGRES = _postgres()

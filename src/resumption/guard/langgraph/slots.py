@@ -11,7 +11,7 @@ proven (`owner_of`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from langgraph.checkpoint.base import WRITES_IDX_MAP
@@ -23,6 +23,7 @@ from resumption.guard.stores.protocol import Work
 
 __all__ = [
     "NULL_TASK",
+    "POSTGRES",
     "RESUME",
     "SQLITE",
     "Names",
@@ -88,6 +89,26 @@ class SlotStatements:
 
 
 SQLITE = SlotStatements()
+
+
+def _postgres() -> SlotStatements:
+    """The same statements for psycopg, on the tables of the PostgreSQL savers. Namespaces compare bytewise."""
+    base = SlotStatements()
+    texts = {one.name: getattr(base, one.name) for one in fields(base)}
+    changed = {
+        name: text.replace("?", "%s")
+        .replace("FROM writes", "FROM checkpoint_writes")
+        .replace("INTO writes", "INTO checkpoint_writes")
+        .replace("type, value", "type, blob")
+        .replace("excluded.value", "excluded.blob")
+        .replace("checkpoint_ns >=", 'checkpoint_ns COLLATE "C" >=')
+        .replace("checkpoint_ns <", 'checkpoint_ns COLLATE "C" <')
+        for name, text in texts.items()
+    }
+    return SlotStatements(**changed)
+
+
+POSTGRES = _postgres()
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,18 @@ class Pool(Generic[C]):
         while self._idle:
             self._idle.pop().close()
 
+    def pause(self) -> None:
+        """Before a fork: wait for what is lent, close all, and lend nothing until `resume`."""
+        slots = self._slots
+        for _ in range(self._size):
+            slots.acquire()
+        self.close()
+
+    def resume(self) -> None:
+        """In the parent, after a fork: lend again."""
+        for _ in range(self._size):
+            self._slots.release()
+
     def forget(self) -> None:
         """In a forked child: leave the parent's connections alone and start anew."""
         _inherited.append(self._idle)

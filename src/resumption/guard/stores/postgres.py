@@ -98,6 +98,12 @@ class PostgresStore:
                 self._session = None
         self._owner_lock.release()
 
+    def pause(self) -> None:
+        """Before a fork: nothing, for connections that a child leaves alone do no harm."""
+
+    def resume(self) -> None:
+        """In the parent, after a fork: nothing."""
+
     def forget(self) -> None:
         """In a forked child: leave everything of the parent's alone."""
         self._pool.forget()

@@ -56,6 +56,14 @@ class Store(Protocol):
         """Give up this process's proof of life: nothing of it may still run."""
         ...
 
+    def pause(self) -> None:
+        """Before a fork: have nothing open that a child must not inherit."""
+        ...
+
+    def resume(self) -> None:
+        """In the parent, after a fork."""
+        ...
+
     def forget(self) -> None:
         """In a forked child: leave everything of the parent's alone."""
         ...

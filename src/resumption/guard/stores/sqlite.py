@@ -73,6 +73,18 @@ class SQLiteStore:
         """Give up this process's proof of life."""
         self._owner_lock.release()
 
+    def pause(self) -> None:
+        """Before a fork: close all connections.
+
+        SQLite keeps one list of open files and their locks for the whole process. A child that inherits an entry takes
+        no locks of its own in the kernel, so that the next process to close the database deletes the log under it.
+        """
+        self._pool.pause()
+
+    def resume(self) -> None:
+        """In the parent, after a fork: lend connections again."""
+        self._pool.resume()
+
     def forget(self) -> None:
         """In a forked child: leave everything of the parent's alone."""
         self._pool.forget()

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from resumption.decide.commit import Commit
-from resumption.decide.recover import Recovery
+from resumption.decide.recover import Recovery, runs
 from resumption.history.events import Json
 from resumption.history.workload import Interrupt, Task
 from resumption.planes.interface import Instruments, Outcome, TaskSpan
@@ -36,16 +36,11 @@ class Execution:
     def advance(self) -> Outcome:
         """Go on until nothing more can run: parked, or finished. Raises `Refused` for a write that can't be stored."""
         for task in self.sight.program.tasks:
-            match self._decided(task):
-                case Recovery.SERVED:
-                    continue
-                case Recovery.PARKED:
-                    break
-                case Recovery.WAITS:
-                    raise Refused(Commit.OUT_OF_ORDER, task.name)
-                case Recovery.RUNS | Recovery.RUNS_DECIDED | Recovery.ASKS:
-                    if not self._run(task):
-                        break
+            decided = self._decided(task)
+            if decided is Recovery.WAITS:
+                raise Refused(Commit.OUT_OF_ORDER, task.name)
+            if decided is Recovery.PARKED or (runs(decided) and not self._run(task)):
+                break
         return self.sight.outcome()
 
     def drop(self) -> None:

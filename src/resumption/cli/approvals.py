@@ -1,0 +1,75 @@
+"""`resumption approvals`: who answered what, when and from where, and what was refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from resumption.guard.claims import statements
+from resumption.guard.claims.records import Claim
+from resumption.guard.stores.protocol import Work
+
+__all__ = ["approvals"]
+
+
+@click.group()
+def approvals() -> None:
+    """Decisions on guarded threads: the audit trail of who decided what, and what was refused."""
+
+
+@approvals.command("list")
+@click.option("--store", "url", required=True, help="The saver's database: sqlite:///graph.db or postgresql://…")
+@click.option("--thread", default=None, help="Only this thread.")
+@click.option("--json", "as_json", is_flag=True, help="JSON instead of a table.")
+def list_approvals(url: str, thread: str | None, as_json: bool) -> None:
+    """List decisions and refusals, each in the order in which they came. Values are shown by their digest."""
+    entries = [entry for entry in _entries(url) if thread in (None, entry["thread"])]
+    if as_json:
+        click.echo(json.dumps(entries, indent=2))
+        return
+    table = Table("thread", "interrupt", "what", "digest", "delivery", "at", "from")
+    for entry in entries:
+        where = json.loads(entry["place"])
+        place = f"{where['pid']}@{where['host']}"
+        short = (entry["digest"][:12], entry["delivery"], entry["at"][:19], place)
+        table.add_row(entry["thread"], entry["interrupt"], entry["what"], *short)
+    Console().print(table)
+
+
+def _entries(url: str) -> list[dict[str, Any]]:
+    if url.startswith("sqlite:///"):
+        from resumption.guard.stores.sqlite import SQLiteStore
+
+        found: Any = SQLiteStore(Path(url.removeprefix("sqlite:///")), 30.0)
+        sql = statements.SQLITE
+    else:
+        from resumption.guard.stores.postgres import PostgresStore
+
+        found, sql = PostgresStore(url, 30.0), statements.POSTGRES
+
+    def reading() -> Work[list[dict[str, Any]]]:
+        claims = [Claim.of(row) for row in (yield sql.all_claims, ()).rows]
+        entries = [
+            {
+                "thread": one.thread,
+                "interrupt": one.interrupt,
+                "what": "decided",
+                "digest": one.digest,
+                "delivery": one.delivery,
+                "at": one.at,
+                "place": one.place,
+            }
+            for one in claims
+        ]
+        names = ("thread", "interrupt", "what", "digest", "delivery", "at", "place")
+        refused = [dict(zip(names, map(str, row), strict=True)) for row in (yield sql.refusals, ()).rows]
+        return [*entries, *({**one, "what": f"refused: {one['what']}"} for one in refused)]
+
+    entries: list[dict[str, Any]] = found.look(reading)
+    found.close()
+    return entries

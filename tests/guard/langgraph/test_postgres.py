@@ -1,0 +1,124 @@
+"""The same promises on PostgreSQL: by one connection, by a pool, blocking and on an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+from collections import Counter
+from typing import Any
+
+import psycopg
+import pytest
+
+pytest.importorskip("langgraph.checkpoint.postgres")
+
+from langgraph.checkpoint.postgres import PostgresSaver
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from psycopg.rows import dict_row
+from psycopg_pool import AsyncConnectionPool, ConnectionPool
+
+from resumption.langgraph import Fenced, GuardError, guard
+
+from .programs import THREAD, answer
+from .test_crashes import die, in_child
+from .test_savers import INPUT, builder, lives, lives_async, races
+
+_OPTIONS: dict[str, Any] = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
+
+
+@pytest.fixture
+def url(postgres_url):
+    with PostgresSaver.from_conn_string(postgres_url) as saver:
+        saver.setup()
+    return postgres_url
+
+
+def test_a_run_on_one_connection(bench, url):
+    with PostgresSaver.from_conn_string(url) as saver:
+        lives(bench, guard(builder(bench).compile(checkpointer=saver)))
+
+
+def test_a_run_on_a_pipeline(bench, url):
+    with PostgresSaver.from_conn_string(url, pipeline=True) as saver:
+        lives(bench, guard(builder(bench).compile(checkpointer=saver)))
+
+
+def test_a_run_on_a_pool(bench, url):
+    with ConnectionPool(url, kwargs=_OPTIONS, max_size=4) as pool:
+        lives(bench, guard(builder(bench).compile(checkpointer=PostgresSaver(pool))))
+
+
+def test_a_run_on_an_asynchronous_connection(bench, url):
+    async def run() -> None:
+        async with AsyncPostgresSaver.from_conn_string(url) as saver:
+            await lives_async(bench, guard(builder(bench).compile(checkpointer=saver)))
+
+    asyncio.run(run())
+
+
+def test_racers_on_an_asynchronous_pool(bench, url):
+    async def run() -> None:
+        async with AsyncConnectionPool(url, kwargs=_OPTIONS, max_size=4, open=False) as pool:
+            app = guard(builder(bench).compile(checkpointer=AsyncPostgresSaver(pool)))
+            outcomes = await races(bench, app, ["B", "B", "C", "C"])
+        (fired,) = [one for one in bench.fired() if one.startswith("pay")]
+        assert outcomes == {fired: 2, "AlreadyConsumed": 2}
+
+    asyncio.run(run())
+
+
+def test_racing_processes(bench, url):
+    context = multiprocessing.get_context("fork")
+    line, outcomes = context.Barrier(4), context.SimpleQueue()
+    gated = bench.builder(pay=bench.gate("pay"))
+    with PostgresSaver.from_conn_string(url) as saver:
+        guard(gated.compile(checkpointer=saver)).invoke(INPUT, THREAD)
+
+    def race(value: str) -> None:
+        with PostgresSaver.from_conn_string(url) as saver:
+            app = guard(gated.compile(checkpointer=saver))
+            line.wait()
+            try:
+                outcomes.put(app.invoke(answer(value), THREAD)["trail"][0])
+            except GuardError as error:
+                outcomes.put(type(error).__name__)
+
+    racers = [context.Process(target=race, args=(f"v{number}",)) for number in range(4)]
+    for racer in racers:
+        racer.start()
+    seen = Counter(outcomes.get() for _ in racers)
+    for racer in racers:
+        racer.join()
+    (fired,) = bench.fired()
+    assert seen == {fired: 1, "AlreadyConsumed": 3}
+
+
+def test_a_dead_winner_leaves_its_decision_to_a_recovery(bench, url):
+    def resume(before: Any) -> None:
+        with PostgresSaver.from_conn_string(url) as saver:
+            app = guard(bench.builder(pay=bench.gate("pay", before=before)).compile(checkpointer=saver))
+            app.invoke(answer("yes"), THREAD)
+
+    with PostgresSaver.from_conn_string(url) as saver:
+        app = guard(bench.builder(pay=bench.gate("pay")).compile(checkpointer=saver))
+        app.invoke(INPUT, THREAD)
+        assert in_child(lambda: resume(die)) < 0
+        assert app.invoke(None, THREAD)["trail"] == ["pay=yes"]
+        app.invoke(answer("yes"), THREAD)
+    assert bench.fired() == ["pay=yes"]
+
+
+def test_an_executor_that_was_cut_off_stores_nothing(bench, url):
+    """The server ended the session that held the lock, and somebody else took the thread over."""
+
+    def take_over() -> None:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("UPDATE resumption_fences SET number = number + 1, holder = 'another'")
+
+    with PostgresSaver.from_conn_string(url) as saver:
+        cut = bench.builder(pay=bench.gate("pay", before=take_over), notify=bench.step("notify"))
+        app = guard(cut.compile(checkpointer=saver))
+        app.invoke(INPUT, THREAD)
+        with pytest.raises(Fenced):
+            app.invoke(answer("yes"), THREAD, durability="sync")
+        assert "notify" not in bench.fired()
