@@ -43,23 +43,21 @@ class SessionLocks:
         with self._guard:
             if key in self._held:
                 return None
-            session = self._open_session()
-            (granted,) = session.execute("SELECT pg_try_advisory_lock(%s)", (key,)).fetchone() or (False,)
+            session, granted = self._ask(key)
             if not granted:
                 return None
             self._held.add(key)
         return _Entry(self, key, session)
 
-    def _open_session(self) -> psycopg.Connection[Any]:
+    def _ask(self, key: int) -> tuple[psycopg.Connection[Any], bool]:
         session = self._session
         if session is not None and not session.closed:
             try:
-                session.execute("SELECT 1")
+                return session, _granted(session, key)
             except psycopg.OperationalError:
                 session.close()  # whoever held locks of it has lost them, and will find out by the fence
-        if session is None or session.closed:
-            session = self._session = self._connect()
-        return session
+        session = self._session = self._connect()
+        return session, _granted(session, key)
 
     def free(self, key: int, session: psycopg.Connection[Any]) -> None:
         """Free a lock, in the session that it was taken in."""
@@ -75,6 +73,11 @@ class SessionLocks:
         """In a forked child: the session is the parent's, and a goodbye from here would end it."""
         _inherited.append(self._session)
         self._start()
+
+
+def _granted(session: psycopg.Connection[Any], key: int) -> bool:
+    row = session.execute("SELECT pg_try_advisory_lock(%s)", (key,)).fetchone()
+    return row is not None and bool(row[0])
 
 
 class _Entry:
