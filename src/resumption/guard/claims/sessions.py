@@ -19,6 +19,7 @@ from typing import Any
 import psycopg
 
 from resumption.guard.claims.locks import Held, offset
+from resumption.guard.claims.statements import FREE_SESSION, TRY_SESSION
 
 __all__ = ["SessionLocks", "session_locks"]
 
@@ -64,7 +65,7 @@ class SessionLocks:
         with self._guard:
             if not session.closed:
                 try:
-                    session.execute("SELECT pg_advisory_unlock(%s)", (key,))
+                    session.execute(FREE_SESSION, (key,))
                 except psycopg.OperationalError:
                     session.close()  # the server frees the locks of a session that broke
             self._held.discard(key)
@@ -76,7 +77,7 @@ class SessionLocks:
 
 
 def _granted(session: psycopg.Connection[Any], key: int) -> bool:
-    row = session.execute("SELECT pg_try_advisory_lock(%s)", (key,)).fetchone()
+    row = session.execute(TRY_SESSION, (key,)).fetchone()
     return row is not None and bool(row[0])
 
 

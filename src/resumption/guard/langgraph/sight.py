@@ -16,12 +16,12 @@ from resumption.guard.langgraph.slots import (
     Owner,
     Question,
     Row,
-    SlotStatements,
     Superstep,
     Unpack,
     reading,
     visiting,
 )
+from resumption.guard.langgraph.statements import SlotStatements
 from resumption.guard.langgraph.steps import Course, Inspect, Read
 from resumption.guard.stores.protocol import Work
 
