@@ -11,7 +11,16 @@ from resumption.history.events import EffectBegin, EffectEnd, Event, Persist, Ph
 from resumption.history.history import History
 from resumption.worker.faults import Fault, Mode
 
-__all__ = ["frozen_prefixes", "kill_points", "likely_pins", "pinned_points", "reorderings", "sample"]
+__all__ = [
+    "first_records",
+    "frozen_prefixes",
+    "kill_points",
+    "likely_pins",
+    "pinned_points",
+    "reorderings",
+    "sample",
+    "withheld",
+]
 
 T = TypeVar("T")
 
@@ -67,6 +76,43 @@ def reorderings(history: History) -> tuple[tuple[Fault, Fault], ...]:
         for before, after in pairwise(names)
         if {before, after} <= once
     )
+
+
+def first_records(history: History) -> tuple[str, ...]:
+    """The storage operation by which each task was the first time on record, by name."""
+    recorded: dict[str, str] = {}
+    for operation in _operations(history):
+        for task in operation.covers:
+            recorded.setdefault(task, operation.name)
+    return tuple(dict.fromkeys(recorded.values()))
+
+
+def withheld(history: History) -> tuple[Fault, ...]:
+    """Every storage operation as one that never becomes durable, with a kill where something builds on it.
+
+    That is the end of the next operation by which a task is on record; and, for an operation by which a task is the
+    first time on record, the start of the next task. An operation whose name comes twice can't be told from the other
+    one, and is left out.
+    """
+    operations = _operations(history)
+    names = Counter(operation.name for operation in operations)
+    faults = []
+    recorded: set[str] = set()
+    for place, operation in enumerate(operations):
+        builds = [later.name for later in operations[place + 1 :] if later.covers and names[later.name] == 1]
+        points = [f"persist:{name}:after" for name in builds[:1]]
+        fresh = [task for task in operation.covers if task not in recorded]
+        points += [f"task:{behind}:start" for task in fresh for behind in _behind(history, task)]
+        recorded.update(fresh)
+        if names[operation.name] == 1:
+            faults += [Fault(point, Mode.WITHHOLD, first=operation.name) for point in points]
+    return tuple(faults)
+
+
+def _behind(history: History, task: str) -> Sequence[str]:
+    """The task behind this one in a sequence; nothing behind the last."""
+    place = history.workload.index(task) + 1
+    return [after.name for after in history.workload.tasks[place : place + 1]]
 
 
 def sample(items: Sequence[T], most: int) -> tuple[T, ...]:

@@ -1,8 +1,8 @@
 """The abstract program that a protocol runs, and that every adapter turns into a real program of its framework.
 
-A workload is a sequence of tasks; a task is a short list of steps. The state is one list of strings, the *trail*, to
-which each task appends its name when it ends, and a gate `name=decision`. The trail therefore says which tasks counted,
-in which order, and with which decision.
+A workload is a list of tasks in some shape; a task is a short list of steps. The state is one list of strings, the
+*trail*, to which each task appends its name when it ends, and a gate `name=decision`. The trail therefore says which
+tasks counted, in which order, and with which decision.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ class Shape(StrEnum):
 
     SEQUENCE = "sequence"
     """One after the other."""
+    FAN_OUT = "fan-out"
+    """All at once, independent of each other; the trail lists them in their order here."""
 
 
 @dataclass(frozen=True, slots=True)

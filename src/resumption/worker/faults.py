@@ -4,7 +4,8 @@ A point is a place that the program passes: `task:NAME:start`, `effect:NAME:befo
 `persist:NAME:before`, `persist:NAME:after`. The points of a program are enumerated from a history of it without faults.
 
 Storage operations run beside the program, so that a kill at a point doesn't say which of them were durable. The modes
-`FREEZE`, `PIN` and `REORDER` do: they hold operations back, and kill once the rest of the process has come to rest.
+`FREEZE`, `PIN`, `REORDER` and `WITHHOLD` do: they hold operations back. A process that comes to rest before it could
+fail as it was told dies too, and its crash says that there was no such moment.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ class Mode(StrEnum):
     """As `FREEZE`, with SIGKILL as soon as the point is reached too; it waits there for the operations to end."""
     REORDER = "reorder"
     """The storage operation `point` waits until the operation `first` has ended. SIGKILL once both have."""
+    WITHHOLD = "withhold"
+    """The storage operation `first` never ends, while all others go on. SIGKILL at the point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,11 @@ class Fault:
                 return f"{self.point}@{self.durable}"
             case Mode.REORDER:
                 return f"{self.first}<{self.point}"
+            case Mode.WITHHOLD:
+                return f"{self.point} without {self.first}"
+
+
+_AT_A_POINT = (Mode.KILL, Mode.RAISE, Mode.PIN, Mode.WITHHOLD)
 
 
 class InjectedFailure(Exception):
@@ -85,7 +93,7 @@ class Faults:
     def reach(self, point: str) -> None:
         """Pass a point. Doesn't return if this process is to die here; raises `InjectedFailure` if it is to raise."""
         fault = self._fault
-        if fault is None or fault.point != point or fault.mode not in (Mode.KILL, Mode.RAISE, Mode.PIN):
+        if fault is None or fault.point != point or fault.mode not in _AT_A_POINT:
             return
         with self._condition:
             self._passed += 1
@@ -106,6 +114,8 @@ class Faults:
         with self._condition:
             self._begun += 1
             if fault.mode in (Mode.FREEZE, Mode.PIN) and self._begun > fault.durable:
+                self._wait(lambda: False)
+            if fault.mode is Mode.WITHHOLD and name == fault.first:
                 self._wait(lambda: False)
             if fault.mode is Mode.REORDER and name == fault.point:
                 self._wait(lambda: fault.first in self._ended)

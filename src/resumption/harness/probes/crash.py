@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from resumption.contract.properties import Property
-from resumption.harness.kill_points import frozen_prefixes, kill_points, likely_pins, pinned_points, reorderings, sample
+from resumption.harness.kill_points import (
+    first_records,
+    frozen_prefixes,
+    kill_points,
+    likely_pins,
+    pinned_points,
+    reorderings,
+    sample,
+    withheld,
+)
 from resumption.harness.lab import Lab, Trial
 from resumption.harness.probes.probe import probe
-from resumption.harness.probes.workloads import SEQUENCE
+from resumption.harness.probes.workloads import FAN_OUT, SEQUENCE
 from resumption.harness.process import Died
 from resumption.planes.interface import Capability, Failed, Operation
 from resumption.worker.faults import Fault, Mode
@@ -175,4 +184,50 @@ def unordered_pair(lab: Lab) -> None:
                     second.recover()
 
 
-PROBES = (every_point, exception, frozen_prefix, pinned, parked, identical_logs, unordered_pair)
+@probe(
+    "crash/write-order",
+    expectation="a task's record is durable before the next task starts, and after all that it builds on",
+    source="LangGraph #8039",
+    decides=(Property.EFFECT_EXACTLY_ONCE, Property.LIVENESS, Property.NO_LOST_WORK),
+    operation=Operation.RECOVER,
+    needs=(Capability.PROCESS_DEATH, Capability.RECOVERY, Capability.GATE),
+)
+def write_order(lab: Lab) -> None:
+    """Withhold one storage operation from a store that is slow but lawful, and kill the process where something builds
+    on it: at the start of the next task, or once the next task is on record; recover, and let the run end. Moments that
+    the plane doesn't have are passed by. For comparison, each task's start is a kill point without anything withheld.
+    Forms of recovery other than the primary one are left out where time is short."""
+    if lab.thorough or lab.form_is_primary:
+        trace = lab.trace(SEQUENCE)
+        starts = [fault for fault in kill_points(trace) if fault.point.startswith("task:")]
+        for fault in (*starts, *withheld(trace)):
+            with lab.trial(SEQUENCE) as trial:
+                _crash_and_recover(trial, fault)
+
+
+@probe(
+    "crash/fan-out-sibling",
+    expectation="a task that was on record when its sibling crashed doesn't fire its effect again",
+    source="arXiv 2608.03836, property EO; README of langgraph-checkpoint, on pending writes",
+    decides=(Property.EFFECT_EXACTLY_ONCE, Property.LIVENESS),
+    operation=Operation.RECOVER,
+    needs=(Capability.PROCESS_DEATH, Capability.RECOVERY, Capability.FAN_OUT),
+)
+def fan_out_sibling(lab: Lab) -> None:
+    """Run three tasks at once, kill the process as soon as one of them is on record, recover, and let the run end."""
+    for operation in first_records(lab.trace(FAN_OUT)):
+        with lab.trial(FAN_OUT) as trial:
+            _crash_and_recover(trial, Fault(f"persist:{operation}:after"))
+
+
+PROBES = (
+    every_point,
+    exception,
+    frozen_prefix,
+    pinned,
+    parked,
+    identical_logs,
+    unordered_pair,
+    write_order,
+    fan_out_sibling,
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from resumption.contract.properties import Property
 from resumption.harness.lab import Lab
 from resumption.harness.probes.probe import probe
-from resumption.harness.probes.workloads import EFFECT_BEFORE_INTERRUPT, SEQUENCE
+from resumption.harness.probes.workloads import EFFECT_BEFORE_INTERRUPT, PARALLEL_GATES, SEQUENCE
 from resumption.history.workload import Workload
 from resumption.planes.interface import Capability, Operation
 
@@ -61,4 +61,24 @@ def effect_service(lab: Lab) -> None:
     _park_and_answer(lab, SEQUENCE, effect_service=True)
 
 
-PROBES = (task_before, code_before, effect_service)
+@probe(
+    "interrupt/parallel-partial-map",
+    expectation="each gate receives its own decision once, and each effect fires once",
+    source="LangGraph's documentation, handling multiple interrupts",
+    decides=(Property.EFFECT_EXACTLY_ONCE, Property.CONSUME_ONCE_COUNT, Property.LIVENESS),
+    operation=Operation.DELIVER,
+    needs=(Capability.GATE, Capability.FAN_OUT, Capability.PARALLEL_GATES),
+)
+def parallel_partial_map(lab: Lab) -> None:
+    """Park at two gates at once and, by their identities, answer the second first, and the other from another process
+    where there can be one. Forms that name no interrupt are passed by."""
+    if lab.names_interrupt:
+        with lab.trial(PARALLEL_GATES) as trial:
+            first = trial.process()
+            first.start()
+            first.answer("no", target="right")
+            second = trial.successor(first)
+            second.answer("yes", target="left")
+
+
+PROBES = (task_before, code_before, effect_service, parallel_partial_map)

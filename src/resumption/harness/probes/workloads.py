@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from resumption.history.workload import Corrupt, Effect, Interrupt, Task, Work, Workload, WriteFault
+from resumption.history.workload import Corrupt, Effect, Interrupt, Shape, Task, Work, Workload, WriteFault
 
-__all__ = ["EFFECT_BEFORE_INTERRUPT", "SEQUENCE", "SLOW_GATE", "TWO_INTERRUPTS", "corrupting"]
+__all__ = [
+    "EFFECT_BEFORE_INTERRUPT",
+    "FAN_OUT",
+    "PARALLEL_GATES",
+    "SEQUENCE",
+    "SLOW_GATE",
+    "TWO_INTERRUPTS",
+    "corrupting",
+]
 
 _GATE_SECONDS = 0.08  # wide enough that racers which start together overlap in the gate, even on a busy machine
 
@@ -42,6 +50,20 @@ SLOW_GATE = Workload(
     )
 )
 """A gate whose work takes long enough to be raced."""
+
+
+FAN_OUT = Workload(tuple(Task(name, (Effect(name),)) for name in ("a", "b", "c")), Shape.FAN_OUT)
+"""Three effects at once."""
+
+PARALLEL_GATES = Workload(
+    (
+        Task("a", (Effect("a"),)),
+        Task("left", (Interrupt("left"), Effect("charge-left"))),
+        Task("right", (Interrupt("right"), Effect("charge-right"))),
+    ),
+    Shape.FAN_OUT,
+)
+"""Two gates that ask at once, beside an effect that asks nobody."""
 
 
 def corrupting(fault: WriteFault, *, terminal: bool) -> Workload:

@@ -18,7 +18,7 @@ import aiosqlite
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.pregel import Pregel
-from langgraph.types import StateSnapshot
+from langgraph.types import Durability, StateSnapshot
 
 from resumption.planes.interface import Store
 from resumption.planes.langgraph.savers import AsyncSqliteFileSaver, MemorySaver, Seam, SqliteFileSaver
@@ -42,7 +42,7 @@ _MEMORY: dict[Path, MemorySaver] = {}
 
 
 class App(Protocol):
-    """A program on its saver. All runs are made with `durability="sync"`."""
+    """A program on its saver."""
 
     def invoke(self, value: Any, config: RunnableConfig) -> Any:
         """Run the program until it parks or ends, and return its values."""
@@ -57,25 +57,28 @@ class App(Protocol):
         """Release what this process holds."""
 
 
-def open_app(build: Build, store: Store, seam: Seam) -> App:
-    """Open the program in `store`; raises `ValueError` for a backend that this family doesn't have."""
+def open_app(build: Build, store: Store, seam: Seam, durability: Durability = "sync") -> App:
+    """Open the program in `store`, to be run with `durability`.
+
+    Raises `ValueError` for a backend that this family doesn't have.
+    """
     match store.backend:
         case "memory":
-            return _SyncApp(build(_memory_saver(store, seam)), close=lambda: None)
+            return _SyncApp(build(_memory_saver(store, seam)), lambda: None, durability)
         case "sqlite":
             # LangGraph writes from threads of its own, so the connection can't be bound to this one.
             connection = sqlite3.connect(store.location / _FILE, check_same_thread=False)
             saver = SqliteFileSaver(connection)
             saver.seam = seam
-            return _SyncApp(build(saver), close=connection.close)
+            return _SyncApp(build(saver), connection.close, durability)
         case "memory-async" | "sqlite-async":
-            return _AsyncApp(build, store, seam)
+            return _AsyncApp(build, store, seam, durability)
         case "postgres" | "postgres-pool":
             open_saver = postgres.connected if store.backend == "postgres" else postgres.pooled
             server_saver, close = open_saver(store.database, seam)
-            return _SyncApp(build(server_saver), close)
+            return _SyncApp(build(server_saver), close, durability)
         case "postgres-async":
-            app = _AsyncApp(build, store, seam)
+            app = _AsyncApp(build, store, seam, durability)
             app.set_up()
             return app
         case _:
@@ -89,12 +92,13 @@ def _memory_saver(store: Store, seam: Seam) -> MemorySaver:
 
 
 class _SyncApp:
-    def __init__(self, program: Program, close: Callable[[], None]) -> None:
+    def __init__(self, program: Program, close: Callable[[], None], durability: Durability) -> None:
         self._program = program
+        self._durability = durability
         self.close = close
 
     def invoke(self, value: Any, config: RunnableConfig) -> Any:
-        return self._program.invoke(value, config, durability="sync")
+        return self._program.invoke(value, config, durability=self._durability)
 
     def get_state(self, config: RunnableConfig) -> StateSnapshot:
         return self._program.get_state(config, subgraphs=True)
@@ -106,13 +110,14 @@ class _SyncApp:
 class _AsyncApp:
     """An asynchronous saver belongs to one event loop, so each call opens its own."""
 
-    def __init__(self, build: Build, store: Store, seam: Seam) -> None:
+    def __init__(self, build: Build, store: Store, seam: Seam, durability: Durability) -> None:
         self._build = build
         self._store = store
         self._seam = seam
+        self._durability = durability
 
     def invoke(self, value: Any, config: RunnableConfig) -> Any:
-        return self._run(lambda program: program.ainvoke(value, config, durability="sync"))
+        return self._run(lambda program: program.ainvoke(value, config, durability=self._durability))
 
     def get_state(self, config: RunnableConfig) -> StateSnapshot:
         return self._run(lambda program: program.aget_state(config, subgraphs=True))

@@ -10,7 +10,7 @@ from langgraph.config import get_config
 from langgraph.func import entrypoint, task
 
 from resumption.history.events import Json
-from resumption.history.workload import Task, Workload
+from resumption.history.workload import Shape, Task, Workload
 from resumption.planes.interface import Instruments, Store
 from resumption.planes.langgraph.apps import Program, open_app
 from resumption.planes.langgraph.runs import ThreadRun, ask
@@ -28,16 +28,18 @@ def open_run(workload: Workload, store: Store, instruments: Instruments) -> Thre
     """Open the workload's run in `store`, as an entrypoint with tasks; nothing is executed."""
     seam = Seam(workload, instruments, whole=WORKFLOW)
     steps = [step(one, instruments, seam) for one in workload.tasks]
-    app = open_app(lambda saver: build(steps, saver), store, seam)
+    app = open_app(lambda saver: build(workload.shape, steps, saver), store, seam)
     return ThreadRun(FUNCTIONAL, app, store.thread, trail_of)
 
 
-def build(steps: Sequence[Any], saver: BaseCheckpointSaver[Any]) -> Program:
-    """Return an entrypoint that calls the steps in sequence."""
+def build(shape: Shape, steps: Sequence[Any], saver: BaseCheckpointSaver[Any]) -> Program:
+    """Return an entrypoint that calls the steps in sequence, or all of them before it waits for any."""
 
     @entrypoint(checkpointer=saver)
     def workflow(_input: Json) -> Json:
         trail: list[Json] = []
+        if shape is Shape.FAN_OUT:
+            return [entry for under_way in [one([]) for one in steps] for entry in under_way.result()]
         for one in steps:
             trail = trail + one(trail).result()
         return trail

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from langgraph.graph import END, START, StateGraph
+from langgraph.types import Durability
 from pydantic import BaseModel
 
 from resumption.history.events import Json
-from resumption.history.workload import Task, Workload
-from resumption.planes.interface import Instruments, Store
+from resumption.history.workload import Shape, Task, Workload
+from resumption.planes.interface import Instruments, PlaneSpec, Store
 from resumption.planes.langgraph.apps import open_app
 from resumption.planes.langgraph.runs import ThreadRun, ask
 from resumption.planes.langgraph.savers import Seam
 from resumption.planes.langgraph.spec import GRAPH
 from resumption.planes.tasks import perform
 
-__all__ = ["State", "build", "open_run", "trail_of"]
+__all__ = ["State", "build", "open_graph", "open_run", "trail_of"]
 
 
 class State(BaseModel):
@@ -28,20 +30,37 @@ class State(BaseModel):
 
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> ThreadRun:
     """Open the workload's run in `store`, as a graph; nothing is executed."""
+    return open_graph(GRAPH, "sync", workload, store, instruments)
+
+
+def open_graph(
+    spec: PlaneSpec, durability: Durability, workload: Workload, store: Store, instruments: Instruments
+) -> ThreadRun:
+    """Open the workload's run in `store`, as a graph of the plane `spec`; nothing is executed.
+
+    `durability` is when LangGraph stores what happened, in its words.
+    """
     builder = build(workload, instruments)
-    app = open_app(lambda saver: builder.compile(checkpointer=saver), store, Seam(workload, instruments))
-    return ThreadRun(GRAPH, app, store.thread, trail_of)
+    seam = Seam(workload, instruments)
+    app = open_app(lambda saver: builder.compile(checkpointer=saver), store, seam, durability)
+    return ThreadRun(spec, app, store.thread, trail_of)
 
 
 def build(workload: Workload, instruments: Instruments) -> StateGraph[State]:
-    """Return the workload as a graph to be compiled: one node for each task, in sequence."""
+    """Return the workload as a graph to be compiled: one node for each task, in sequence or in one superstep."""
     builder = StateGraph(State)
     names = [task.name for task in workload.tasks]
     for task in workload.tasks:
         _add_node(builder, task, instruments)
-    for before, after in zip([START, *names], [*names, END], strict=True):
+    for before, after in _edges(names, workload.shape):
         builder.add_edge(before, after)
     return builder
+
+
+def _edges(names: Sequence[str], shape: Shape) -> list[tuple[str, str]]:
+    if shape is Shape.FAN_OUT:
+        return [edge for name in names for edge in ((START, name), (name, END))]
+    return list(zip([START, *names], [*names, END], strict=True))
 
 
 def trail_of(values: Any) -> Json:

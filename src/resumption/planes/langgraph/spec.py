@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from resumption.planes.interface import Backend, Capability, Form, Operation, PlaneSpec
 
-__all__ = ["FUNCTIONAL", "GRAPH", "SPECS", "SUBGRAPH"]
+__all__ = ["FUNCTIONAL", "GRAPH", "GRAPH_ASYNC_DURABILITY", "GRAPH_EXIT_DURABILITY", "SPECS", "SUBGRAPH"]
 
 _IN_PROCESS = "InMemorySaver keeps its checkpoints in the memory of one process."
 
@@ -115,7 +115,7 @@ def _plane(
             "pydantic",
         ),
         path=path,
-        adapter=f"resumption.planes.langgraph.{path}",
+        adapter=f"resumption.planes.langgraph.{path.replace('-', '_')}",
         preload=(
             "langgraph.graph",
             "langgraph.checkpoint.memory",
@@ -134,18 +134,29 @@ def _plane(
     )
 
 
-GRAPH = _plane("graph", (*_ANSWERS_AND_RECOVERIES, *_FORKS, _FORK_BY_UPDATE), {}, by_default=True)
+_GRAPH_FORMS = (*_ANSWERS_AND_RECOVERIES, *_FORKS, _FORK_BY_UPDATE)
+
+GRAPH = _plane("graph", _GRAPH_FORMS, {}, by_default=True)
 """The graph API: a `StateGraph` with one node for each task."""
 
-SUBGRAPH = _plane("subgraph", (*_ANSWERS_AND_RECOVERIES, *_FORKS, _FORK_BY_UPDATE, _FORK_INSIDE), {})
+GRAPH_ASYNC_DURABILITY = _plane("graph-async-durability", _GRAPH_FORMS, {})
+"""The same graph run with `durability="async"`, which is LangGraph's default."""
+
+GRAPH_EXIT_DURABILITY = _plane("graph-exit-durability", _GRAPH_FORMS, {})
+"""The same graph run with `durability="exit"`."""
+
+SUBGRAPH = _plane("subgraph", (*_GRAPH_FORMS, _FORK_INSIDE), {})
 """The same graph as the one node of an outer graph."""
 
 FUNCTIONAL = _plane(
     "functional",
     (*_ANSWERS_AND_RECOVERIES, *_FORKS),
-    {Capability.SCHEMA: "An entrypoint declares no state schema: a task's result is whatever it returns."},
+    {
+        Capability.SCHEMA: "An entrypoint declares no state schema: a task's result is whatever it returns.",
+        Capability.PARALLEL_GATES: "An entrypoint parks at the first question of a task that it waits for.",
+    },
 )
 """The functional API: an entrypoint with one `@task` for each task."""
 
-SPECS: tuple[PlaneSpec, ...] = (GRAPH, SUBGRAPH, FUNCTIONAL)
-"""Every plane of this family. All run with `durability="sync"`."""
+SPECS: tuple[PlaneSpec, ...] = (GRAPH, SUBGRAPH, FUNCTIONAL, GRAPH_ASYNC_DURABILITY, GRAPH_EXIT_DURABILITY)
+"""Every plane of this family. Those that don't say otherwise run with `durability="sync"`."""

@@ -19,5 +19,5 @@ def open_run(workload: Workload, store: Store, instruments: Instruments) -> Guar
     effects = LedgeredEffects(instruments, store)
     seam = Seam(workload, instruments, whole=WORKFLOW)
     steps = [step(one, effects, seam) for one in workload.tasks]
-    app = open_app(lambda saver: guard(build(steps, saver)), store, seam)
+    app = open_app(lambda saver: guard(build(workload.shape, steps, saver)), store, seam)
     return GuardedRun(FUNCTIONAL, app, store.thread, trail_of, effects)

@@ -1,0 +1,16 @@
+"""The adapter for graphs run with `durability="exit"`: what happened is stored when a call ends."""
+
+from __future__ import annotations
+
+from resumption.history.workload import Workload
+from resumption.planes.interface import Instruments, Store
+from resumption.planes.langgraph.graph import open_graph
+from resumption.planes.langgraph.runs import ThreadRun
+from resumption.planes.langgraph.spec import GRAPH_EXIT_DURABILITY
+
+__all__ = ["open_run"]
+
+
+def open_run(workload: Workload, store: Store, instruments: Instruments) -> ThreadRun:
+    """Open the workload's run in `store`, as a graph; nothing is executed."""
+    return open_graph(GRAPH_EXIT_DURABILITY, "exit", workload, store, instruments)
