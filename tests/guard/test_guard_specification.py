@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from resumption.model.results import ToolMissing
+from resumption.errors import ToolMissing
 from resumption.model.tlc import find_jar, find_java, specification_folder
 
 FAULTS = {

@@ -19,6 +19,7 @@ from typing import Any
 import psycopg
 
 from resumption.guard.claims.locks import Held, offset
+from resumption.guard.claims.statements import FREE_SESSION, TRY_SESSION
 
 __all__ = ["SessionLocks", "session_locks"]
 
@@ -43,30 +44,28 @@ class SessionLocks:
         with self._guard:
             if key in self._held:
                 return None
-            session = self._open_session()
-            (granted,) = session.execute("SELECT pg_try_advisory_lock(%s)", (key,)).fetchone() or (False,)
+            session, granted = self._ask(key)
             if not granted:
                 return None
             self._held.add(key)
         return _Entry(self, key, session)
 
-    def _open_session(self) -> psycopg.Connection[Any]:
+    def _ask(self, key: int) -> tuple[psycopg.Connection[Any], bool]:
         session = self._session
         if session is not None and not session.closed:
             try:
-                session.execute("SELECT 1")
+                return session, _granted(session, key)
             except psycopg.OperationalError:
                 session.close()  # whoever held locks of it has lost them, and will find out by the fence
-        if session is None or session.closed:
-            session = self._session = self._connect()
-        return session
+        session = self._session = self._connect()
+        return session, _granted(session, key)
 
     def free(self, key: int, session: psycopg.Connection[Any]) -> None:
         """Free a lock, in the session that it was taken in."""
         with self._guard:
             if not session.closed:
                 try:
-                    session.execute("SELECT pg_advisory_unlock(%s)", (key,))
+                    session.execute(FREE_SESSION, (key,))
                 except psycopg.OperationalError:
                     session.close()  # the server frees the locks of a session that broke
             self._held.discard(key)
@@ -75,6 +74,11 @@ class SessionLocks:
         """In a forked child: the session is the parent's, and a goodbye from here would end it."""
         _inherited.append(self._session)
         self._start()
+
+
+def _granted(session: psycopg.Connection[Any], key: int) -> bool:
+    row = session.execute(TRY_SESSION, (key,)).fetchone()
+    return row is not None and bool(row[0])
 
 
 class _Entry:

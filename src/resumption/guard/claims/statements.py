@@ -6,9 +6,12 @@ from dataclasses import dataclass, fields, replace
 
 from resumption.guard.claims.records import CLAIM_COLUMNS, DELIVERY_COLUMNS
 
-__all__ = ["POSTGRES", "SCHEMA_VERSION", "SQLITE", "Statements"]
+__all__ = ["FREE_SESSION", "POSTGRES", "SCHEMA_VERSION", "SQLITE", "TRY_SESSION", "Statements"]
 
 SCHEMA_VERSION = 1
+
+TRY_SESSION = "SELECT pg_try_advisory_lock(%s)"
+FREE_SESSION = "SELECT pg_advisory_unlock(%s)"
 
 _CLAIMS = ", ".join(CLAIM_COLUMNS)
 _DELIVERIES = ", ".join(DELIVERY_COLUMNS)

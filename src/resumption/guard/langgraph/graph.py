@@ -6,6 +6,7 @@ and the rest too. Reading the state decides nothing and takes nothing.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -27,6 +28,8 @@ from resumption.guard.langgraph.tenure import KEY, Tenure, acting, tenure_of
 from resumption.guard.stores.protocol import Work
 
 __all__ = ["GuardedGraph", "Settings"]
+
+logger = logging.getLogger("resumption")
 
 T = TypeVar("T")
 
@@ -135,8 +138,9 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
         saver = self.checkpointer
         if not isinstance(saver, GuardedSaver) or "thread_id" not in configurable or tenure_of(merged) is not None:
             return None
-        if "__pregel_task_id" in configurable:
-            return None  # a subgraph of a graph that isn't guarded: LangGraph gives it that graph's saver
+        if "__pregel_task_id" in configurable and not isinstance(configurable.get(KEY), Tenure):
+            logger.warning("%s runs inside a graph that isn't guarded, on its saver: guard that one", self.get_name())
+            return None
         before = options.get("interrupt_before") or self.interrupt_before_nodes
         after = options.get("interrupt_after") or self.interrupt_after_nodes
         return _Ground(self, saver, merged, breaks=bool(before or after))

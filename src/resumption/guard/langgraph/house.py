@@ -14,7 +14,7 @@ from resumption.guard.claims.records import Delivery
 from resumption.guard.claims.statements import Statements
 from resumption.guard.langgraph.calls import Call
 from resumption.guard.langgraph.sight import Sight, Topology, look
-from resumption.guard.langgraph.slots import SlotStatements
+from resumption.guard.langgraph.statements import SlotStatements
 from resumption.guard.langgraph.steps import Course
 from resumption.guard.langgraph.tenure import Tenure
 from resumption.guard.stores.protocol import Work

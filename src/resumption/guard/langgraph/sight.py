@@ -16,12 +16,12 @@ from resumption.guard.langgraph.slots import (
     Owner,
     Question,
     Row,
-    SlotStatements,
     Superstep,
     Unpack,
     reading,
     visiting,
 )
+from resumption.guard.langgraph.statements import SlotStatements
 from resumption.guard.langgraph.steps import Course, Inspect, Read
 from resumption.guard.stores.protocol import Work
 
@@ -40,12 +40,14 @@ class Topology:
 
     def names(self, namespace: str) -> Iterable[str]:
         """The names of the nodes in the graph that a namespace belongs to; none if LangGraph can't find that graph."""
+        if not namespace:
+            return tuple(self._graph.nodes)  # without a search for subgraphs, which most calls don't need
         parts = [part.partition(":")[0] for part in namespace.split("|") if part and not part.isdigit()]
         return self._all().get("|".join(parts), ())
 
     def _all(self) -> dict[str, tuple[str, ...]]:
         if self._names is None:
-            found = {"": tuple(self._graph.nodes)}
+            found: dict[str, tuple[str, ...]] = {}
             for namespace, graph in self._graph.get_subgraphs(recurse=True):
                 if isinstance(graph, Pregel):
                     found[namespace] = tuple(graph.nodes)

@@ -16,7 +16,7 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from psycopg.rows import tuple_row
 
 from resumption.guard.claims import protocol, statements
-from resumption.guard.langgraph import slots
+from resumption.guard.langgraph import statements as slots
 from resumption.guard.langgraph.savers.base import Along, GuardedSaver, fenced
 from resumption.guard.langgraph.savers.postgres import locks_of
 from resumption.guard.langgraph.savers.writes import keeping, spent

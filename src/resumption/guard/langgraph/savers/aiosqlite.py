@@ -22,7 +22,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from resumption.guard.claims import protocol, statements
 from resumption.guard.claims.locks import FileLocks
-from resumption.guard.langgraph import slots
+from resumption.guard.langgraph import statements as slots
 from resumption.guard.langgraph.savers.base import PATIENCE, Along, GuardedSaver, fenced, process_locks
 from resumption.guard.langgraph.savers.writes import keeping, spent
 from resumption.guard.langgraph.tenure import Tenure, tenure_of

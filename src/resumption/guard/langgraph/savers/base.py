@@ -10,7 +10,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from resumption.guard.claims import protocol
 from resumption.guard.claims.locks import Locks, ProcessLocks
 from resumption.guard.claims.statements import Statements
-from resumption.guard.langgraph.slots import SlotStatements
+from resumption.guard.langgraph.statements import SlotStatements
 from resumption.guard.langgraph.tenure import Tenure
 from resumption.guard.stores.protocol import Work
 

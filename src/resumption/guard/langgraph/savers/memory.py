@@ -16,7 +16,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Chec
 from langgraph.checkpoint.memory import InMemorySaver
 
 from resumption.guard.claims import statements
-from resumption.guard.langgraph import slots
+from resumption.guard.langgraph import statements as slots
 from resumption.guard.langgraph.savers.base import GuardedSaver, fenced, process_locks
 from resumption.guard.langgraph.savers.writes import keeping, spent
 from resumption.guard.langgraph.tenure import Tenure, tenure_of

@@ -16,7 +16,7 @@ from psycopg.rows import tuple_row
 
 from resumption.guard.claims import protocol, statements
 from resumption.guard.claims.sessions import SessionLocks, session_locks
-from resumption.guard.langgraph import slots
+from resumption.guard.langgraph import statements as slots
 from resumption.guard.langgraph.savers.base import Along, GuardedSaver, fenced
 from resumption.guard.langgraph.savers.writes import keeping, spent
 from resumption.guard.langgraph.tenure import Tenure, tenure_of
