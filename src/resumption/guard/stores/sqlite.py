@@ -37,6 +37,7 @@ class SQLiteStore:
 
     def __init__(self, path: Path, timeout: float) -> None:
         self.path = path
+        self.address = f"sqlite:///{path}"
         self._timeout = timeout
         self._file: tuple[int, int] | None = None  # the file that this ledger was opened on
         self._owner_lock = OwnerLock(path.with_name(path.name + "-owners"), beside_store=True)
