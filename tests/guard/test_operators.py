@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -124,6 +125,17 @@ def test_a_store_that_cannot_be_opened_ends_the_command_with_its_error() -> None
     result = CliRunner().invoke(main, ["ledger", "list", "--store", "mysql://nowhere"])
     assert result.exit_code == 2
     assert "RSM-406" in result.output
+
+
+def test_the_error_about_a_doubt_names_the_command_that_settles_it(sqlite_url: str, world: World) -> None:
+    leave_in_doubt(sqlite_url, world, "charge: it's 1")
+    with pytest.raises(InDoubt) as caught:
+        again(sqlite_url, "charge: it's 1")
+    message = str(caught.value)
+    assert "on_doubt=" in message
+    command = message.partition("`resumption ")[2].partition(" --result")[0]
+    assert CliRunner().invoke(main, [*shlex.split(command), "--result", '"paid"']).exit_code == 0
+    assert again(sqlite_url, "charge: it's 1") == "paid"
 
 
 @pytest.mark.parametrize("address", ["effects.db", "sqlite:///:memory:", "sqlite://", "dbname=x password=secret"])
