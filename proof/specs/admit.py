@@ -97,6 +97,28 @@ def _observed(p: Given) -> tuple[Case, ...]:
     )
 
 
+def _shown(p: Given) -> tuple[Case, ...]:
+    running = _is(p.state, "running")
+    unknown = z3.And(running, z3.Not(p.owner_alive), z3.Not(p.owner_dead))
+    ended = z3.And(_is(p.state, "running", "interrupted"), p.owner_dead)
+    haunted = z3.And(ended, _is(p.earlier, "unproven"))
+    return (
+        Case("UNPROVEN", z3.Or(unknown, haunted)),
+        Case("DOUBT", z3.And(ended, z3.Not(haunted))),
+        _kept(p.state, z3.Not(z3.Or(unknown, ended))),
+    )
+
+
+def _only_the_living_run(m: Module) -> Any:
+    one = call(m, "shown")
+    return z3.Implies(_is(one.result, "running"), one.owner_alive)
+
+
+def _doubt_is_never_shown_as_settled(m: Module) -> Any:
+    one = call(m, "shown")
+    return z3.Implies(_is(one.state, *_UNSETTLED), _is(one.result, *_UNSETTLED))
+
+
 def _claimed(p: Given) -> tuple[Case, ...]:
     fresh = z3.Or(absent(p.state), _is(p.state, "open"))
     ended = z3.And(_is(p.state, "running", "interrupted"), p.owner_dead, z3.Not(_is(p.earlier, "unproven")))
@@ -149,6 +171,25 @@ def _exception_leaves_a_doubt(m: Module) -> Any:
     return z3.Implies(z3.And(own, z3.Not(_is(again.on_doubt, "retry"))), z3.Not(_is(again.result, "fire")))
 
 
+def _renews_key(p: Given) -> tuple[Case, ...]:
+    declared = z3.And(_is(p.ended, "not-fired"), _is(p.state, "open"))
+    return (Case(True, declared), Case(False, z3.Not(declared)))
+
+
+def _doubt_keeps_the_provider_key(m: Module) -> Any:
+    """EO at the provider: after an attempt that may have fired, or beside one, the next carries the same key."""
+    one = call(m, "settle")
+    renewed = call(m, "renews_key", "_then", state=one.result, ended=one.ended)
+    may_have_fired = z3.Or(_is(one.earlier, "doubt", "unproven"), z3.Not(_is(one.ended, "not-fired")))
+    return z3.Implies(may_have_fired, z3.Not(renewed.result.value))
+
+
+def _a_former_owner_renews_nothing(m: Module) -> Any:
+    one = call(m, "settle")
+    renewed = call(m, "renews_key", "_then", state=one.result, ended=one.ended)
+    return z3.Implies(_is(one.result, "superseded"), z3.Not(renewed.result.value))
+
+
 def _verified(p: Given) -> tuple[Case, ...]:
     return (
         Case("DONE", _is(p.answer, "fired")),
@@ -198,6 +239,14 @@ SPECS = (
         },
     ),
     Spec("observed", _observed),
+    Spec(
+        "shown",
+        _shown,
+        {
+            "only an effect of a living owner is shown as running": _only_the_living_run,
+            "a doubt is never shown as settled": _doubt_is_never_shown_as_settled,
+        },
+    ),
     Spec("claimed", _claimed),
     Spec("resumed", _resumed),
     Spec(
@@ -207,6 +256,14 @@ SPECS = (
             "a former owner settles nothing": _zombie_settles_nothing,
             "only an answer completes an effect": _only_an_answer_is_done,
             "an exception leaves a doubt": _exception_leaves_a_doubt,
+        },
+    ),
+    Spec(
+        "renews_key",
+        _renews_key,
+        {
+            "what may have fired keeps its provider key (EO)": _doubt_keeps_the_provider_key,
+            "a former owner renews no key": _a_former_owner_renews_nothing,
         },
     ),
     Spec("verified", _verified),

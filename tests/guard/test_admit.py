@@ -84,6 +84,29 @@ def test_after_a_zombie_was_overtaken_no_death_proves_anything() -> None:
     )
 
 
+def test_a_provider_key_is_renewed_only_when_nothing_may_have_fired() -> None:
+    ends = (decide.RETURNED, decide.NOT_STARTED, decide.NOT_FIRED, decide.RAISED, decide.LEFT, "an end from later")
+    renewed = {
+        (earlier, ended)
+        for earlier, ended in itertools.product(EARLIER, ends)
+        if decide.renews_key(decide.settle(decide.RUNNING, earlier, True, True, ended), ended)
+    }
+    assert renewed == {(decide.OPEN, decide.NOT_FIRED)}
+    assert not decide.renews_key(decide.SUPERSEDED, decide.NOT_FIRED)
+
+
+def test_only_an_owner_that_is_known_to_live_is_shown_as_running() -> None:
+    for state, earlier, (alive, dead) in itertools.product(STATES[1:], EARLIER, STANDINGS):
+        assert state is not None
+        shown = decide.shown(state, earlier, alive, dead)
+        if state != decide.RUNNING:
+            assert shown == decide.observed(state, earlier, dead)
+        elif alive:
+            assert shown == decide.RUNNING
+        else:
+            assert shown == (decide.DOUBT if dead and earlier != decide.UNPROVEN else decide.UNPROVEN)
+
+
 def test_only_the_attempt_that_owns_the_record_settles_it() -> None:
     for state, earlier, version, owner in itertools.product(STATES, EARLIER, (True, False), (True, False)):
         outcome = decide.settle(state, earlier, version, owner, decide.RETURNED)

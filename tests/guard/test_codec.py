@@ -6,14 +6,19 @@ import enum
 import math
 from collections import OrderedDict
 from dataclasses import InitVar, dataclass, field
-from datetime import UTC, date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel, Field, SecretBytes, SecretStr
 
+from resumption import Ledger, effect
+from resumption.errors import KeyReused
 from resumption.guard.codec import Unserialisable, decode, digest, encode
 
 
@@ -52,6 +57,24 @@ class Grows:
         self.value += 1
 
 
+class Model(BaseModel):
+    value: int
+    when: datetime
+
+
+class NoName(tzinfo):
+    """A zone of the program's own."""
+
+    def utcoffset(self, moment: datetime | None) -> timedelta:
+        return timedelta(hours=1)
+
+    def dst(self, moment: datetime | None) -> None:
+        return None
+
+    def tzname(self, moment: datetime | None) -> str:
+        return "program's"
+
+
 def counted() -> Counted:
     made = Counted([Money(Decimal("1.10"))])
     made.total = 7
@@ -71,7 +94,9 @@ KEPT = [
     datetime(2026, 3, 29, 1, 30, tzinfo=timezone(timedelta(hours=2))),
     datetime(2026, 1, 1),
     date(2026, 1, 1),
+    datetime(2026, 10, 25, 2, 30, fold=1, tzinfo=ZoneInfo("Europe/Paris")),
     time(12, 30, tzinfo=UTC),
+    time(12, 30, tzinfo=ZoneInfo("Europe/Paris")),
     timedelta(days=-1, microseconds=5),
     Decimal("1.10"),
     UUID(int=5),
@@ -121,13 +146,86 @@ def test_not_a_number_reads_back() -> None:
 
 
 def test_pydantic_models_read_back() -> None:
-    pydantic = pytest.importorskip("pydantic")
-    model = pydantic.create_model("Model", __module__=__name__, value=(int, ...), when=(datetime, ...))
-    globals()["Model"] = model
-    value = model(value=3, when=datetime(2026, 1, 1, tzinfo=UTC))
+    value = Model(value=3, when=datetime(2026, 1, 1, tzinfo=UTC))
     again = decode(encode(value))
     assert again == value
-    assert type(again) is model
+    assert type(again) is Model
+
+
+def test_a_zone_is_kept_by_name_so_that_a_later_time_is_right() -> None:
+    before = datetime(2026, 10, 24, 12, tzinfo=ZoneInfo("Europe/Paris"))
+    again = decode(encode(before))
+    assert isinstance(again, datetime)
+    assert (again + timedelta(days=2)).isoformat() == "2026-10-26T12:00:00+01:00"
+
+
+class Card(BaseModel):
+    number: SecretStr
+    pin: SecretBytes = SecretBytes(b"0000")
+    amount: Any = None
+    status: str = Field(default="pending", exclude=True)
+
+
+class Aliased(BaseModel):
+    value: int = Field(alias="Value")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Card(number=SecretStr("1111")),
+        [Card(number=SecretStr("1111"))],
+        Aliased(Value=1),
+        Model(value=3, when=datetime(2026, 1, 1, tzinfo=ZoneInfo("Europe/Paris"))),
+        datetime(2026, 1, 1, tzinfo=NoName()),
+        time(12, tzinfo=NoName()),
+    ],
+    ids=repr,
+)
+def test_what_a_serialiser_masks_or_rounds_is_refused(value: object) -> None:
+    with pytest.raises(Unserialisable):
+        encode(value)
+
+
+CARD = Card(number=SecretStr("1111"))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Card(number=SecretStr("2222")),
+        Card(number=SecretStr("1111"), pin=SecretBytes(b"1234")),
+        Card(number=SecretStr("1111"), amount=Decimal(1)),
+        Card(number=SecretStr("1111"), status="paid"),
+        Card(number=SecretStr("1111"), amount=Card(number=SecretStr("2222"))),
+    ],
+    ids=["secret", "secret bytes", "any", "excluded", "nested"],
+)
+def test_a_digest_sees_what_a_serialiser_masks(other: Card) -> None:
+    assert digest({"card": CARD}) != digest({"card": other})
+    assert digest({"card": CARD}) == digest({"card": CARD.model_copy()})
+
+
+def test_a_digest_compares_secrets_outside_of_models() -> None:
+    assert digest({"a": SecretStr("1")}) != digest({"a": SecretStr("2")})
+    assert digest({"a": SecretStr("1")}) == digest({"a": SecretStr("1")})
+    assert digest({"a": SecretStr("1")}) != digest({"a": "1"})
+
+
+def test_a_model_with_a_field_that_has_no_json_form_has_a_digest() -> None:
+    assert digest({"a": Card(number=SecretStr("1"), amount=object())}) == digest(
+        {"a": Card(number=SecretStr("1"), amount=object())}
+    )
+
+
+def test_another_card_under_the_same_key_is_refused(ledger: Ledger) -> None:
+    @effect(ledger, key=lambda order, _: f"charge:{order}")
+    def charge(order: int, card: Card) -> str:
+        return card.number.get_secret_value()
+
+    assert charge(1, CARD) == "1111"
+    with pytest.raises(KeyReused):
+        charge(1, Card(number=SecretStr("2222")))
 
 
 class Subclass(str):

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from resumption import Ledger, NotFired, effect
-from resumption.errors import EffectRunning, InDoubt, Superseded
+from resumption.errors import EffectRunning, InDoubt, LedgerUnavailable, Superseded
 from resumption.guard import operators
 
-from .support import World, child, until
+from .support import World, child, statements_observed, until
 
 
 def test_64_threads_fire_once_and_get_one_result(ledgers: Callable[..., Ledger], world: World) -> None:
@@ -203,3 +203,31 @@ def test_racing_recoveries_of_a_dead_owner_fire_once(url: str, world: World, pol
     record = Ledger(url).get("charge")
     assert record is not None
     assert record.attempt == 2
+
+
+def test_a_ledger_stays_open_while_a_call_waits(ledgers: Callable[..., Ledger], world: World) -> None:
+    """Closing would free the lock by which the waiting call is going to own its attempt."""
+    waiting, go_on, started = threading.Event(), threading.Event(), threading.Event()
+    first, second = ledgers(), ledgers(wait=60.0)
+    second.setup()
+
+    @effect(first, key="charge", not_fired=(ValueError,))
+    def decline() -> None:
+        started.set()
+        assert go_on.wait(20)
+        raise ValueError
+
+    charge = effect(second, key="charge")(lambda: world.fire())
+    with ThreadPoolExecutor(2) as threads:
+        declined = threads.submit(decline)
+        assert started.wait(20)
+        with statements_observed(lambda name: waiting.set() if name.startswith("after SELECT") else None):
+            charged = threads.submit(charge)
+            assert waiting.wait(20)
+        with pytest.raises(LedgerUnavailable, match="1 effects are still running"):
+            second.close()
+        go_on.set()
+        assert isinstance(declined.exception(20), ValueError)
+        charged.result(20)
+    assert len(world.fired) == 1
+    second.close()

@@ -196,6 +196,74 @@ def test_a_lock_that_outlasts_the_patience_is_a_typed_error_and_nothing_is_lost(
     assert sorted(world.fired) == ["fired", "mail"]
 
 
+def lose(path: Path, how: str) -> None:
+    """Take a database away from the processes that have it open, as a person or a backup job would."""
+    files = [path.with_name(path.name + suffix) for suffix in ("", "-wal", "-shm", "-owners")]
+    for file in files:
+        if file.exists() and how == "deleted":
+            file.unlink()
+        elif file.exists():
+            file.rename(file.with_name(f"away-{file.name}"))
+    if how == "replaced":
+        Ledger(f"sqlite:///{path}").setup()
+
+
+@pytest.mark.parametrize("how", ["deleted", "moved", "replaced"])
+def test_a_database_that_was_taken_away_fires_nothing_until_it_is_back(
+    sqlite_url: str, world: World, tmp_path: Path, how: str
+) -> None:
+    ledger = Ledger(sqlite_url)
+
+    def charge(number: int) -> None:
+        effect(ledger, key=f"charge:{number}")(lambda: world.fire(str(number)))()
+
+    charge(1)
+    path = tmp_path / "effects.db"
+    lose(path, how)
+    with pytest.raises(LedgerUnavailable, match="deleted, moved or replaced"):
+        charge(2)
+    assert world.fired == ["1"]
+    assert path.exists() == (how == "replaced")
+    with pytest.raises(LedgerUnavailable):
+        operators.see(ledger, "charge:1")
+    if how == "moved":
+        for file in tmp_path.glob("away-*"):
+            file.rename(file.with_name(file.name.removeprefix("away-")))
+        charge(2)
+        assert world.fired == ["1", "2"]
+
+
+def test_an_effect_whose_database_vanishes_inside_it_says_that_it_is_not_recorded(
+    sqlite_url: str, world: World, tmp_path: Path
+) -> None:
+    @effect(Ledger(sqlite_url), key="charge")
+    def charge() -> str:
+        world.fire()
+        lose(tmp_path / "effects.db", "deleted")
+        return "paid"
+
+    with pytest.raises(Unrecorded) as caught:
+        charge()
+    assert caught.value.result == "paid"
+    with pytest.raises(LedgerUnavailable):
+        charge()
+    assert len(world.fired) == 1
+
+
+def test_a_begin_that_is_committed_to_a_vanished_database_fires_nothing(
+    sqlite_url: str, world: World, tmp_path: Path
+) -> None:
+    ledger = Ledger(sqlite_url)
+    ledger.setup()
+    charge = effect(ledger, key="charge")(lambda: world.fire())
+    with (
+        statements_observed(lambda name: lose(tmp_path / "effects.db", "deleted") if name == "before COMMIT" else None),
+        pytest.raises(LedgerUnavailable),
+    ):
+        charge()
+    assert world.fired == []
+
+
 class FullDisk:
     """Limits a SQLite database to the pages it has, as a full disk would, on each connection of the ledger."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -13,7 +14,9 @@ from click.testing import CliRunner, Result
 
 from resumption import Ledger, effect
 from resumption.cli import main
+from resumption.errors import InDoubt
 from resumption.guard import operators
+from resumption.guard.stores.postgres import without_password
 
 from .support import Points, World, child
 
@@ -124,10 +127,51 @@ def test_a_store_that_cannot_be_opened_ends_the_command_with_its_error() -> None
     assert "RSM-406" in result.output
 
 
-def test_a_mistyped_address_is_an_error_and_creates_nothing(tmp_path: Path) -> None:
-    result = CliRunner().invoke(main, ["ledger", "list", "--store", f"sqlite:///{tmp_path / 'typo.db'}"])
+def test_the_error_about_a_doubt_names_the_command_that_settles_it(sqlite_url: str, world: World) -> None:
+    leave_in_doubt(sqlite_url, world, "charge: it's 1")
+    with pytest.raises(InDoubt) as caught:
+        again(sqlite_url, "charge: it's 1")
+    message = str(caught.value)
+    assert "on_doubt=" in message
+    command = message.partition("`resumption ")[2].partition(" --result")[0]
+    assert CliRunner().invoke(main, [*shlex.split(command), "--result", '"paid"']).exit_code == 0
+    assert again(sqlite_url, "charge: it's 1") == "paid"
+
+
+@pytest.mark.parametrize("address", ["effects.db", "sqlite:///:memory:", "sqlite://", "dbname=x password=secret"])
+def test_an_address_that_is_none_is_answered_with_the_form_of_one(address: str) -> None:
+    result = CliRunner().invoke(main, ["ledger", "list", "--store", address])
     assert result.exit_code == 2
-    assert "no ledger" in result.output
+    assert "RSM-406" in result.output
+    assert "sqlite:///effects.db" in result.output
+    assert "secret" not in result.output
+
+
+def test_a_ledger_is_named_without_its_password() -> None:
+    assert without_password("postgresql://ada:secret@db:5432/x?password=secret") == "postgresql://ada@db:5432/x"
+    assert without_password("postgres:///x") == "postgresql:///x"
+
+
+def test_what_is_in_doubt_is_shown_without_end_and_result(url: str, world: World, run: Callable[..., Result]) -> None:
+    leave_in_doubt(url, world)
+    with pytest.raises(InDoubt):
+        again(url)
+    shown = json.loads(run("show", "charge:1", "--json").output)
+    assert shown["state"] == "doubt"
+    assert not {"ended", "result"} & shown.keys()
+    assert run("resolve", "charge:1", "--not-fired").exit_code == 0
+    shown = json.loads(run("show", "charge:1", "--json").output)
+    assert "ended" in shown
+    assert "result" not in shown
+    again(url)
+    assert json.loads(run("show", "charge:1", "--json").output)["result"] == '"fired again"'
+
+
+def test_a_mistyped_address_is_an_error_and_creates_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(main, ["ledger", "list", "--store", "sqlite:///typo.db"])
+    assert result.exit_code == 2
+    assert f"no ledger at sqlite:///{tmp_path / 'typo.db'}" in result.output
     assert list(tmp_path.iterdir()) == []
 
 

@@ -268,3 +268,53 @@ def test_a_synchronous_connection_needs_a_plain_with(sqlite_url: str) -> None:
 
     with pytest.raises(UnsupportedEffect):
         asyncio.run(wrong())
+
+
+def test_an_effect_beside_another_in_one_transaction_is_refused_before_it_fires(accounts: str, ledger: Ledger) -> None:
+    """Both would share a savepoint: the failure of one would undo the other, which had succeeded."""
+    connection = connect(accounts)
+
+    @effect(ledger, key=lambda account, _: f"credit:{account}")
+    async def credit(account: str, go_on: asyncio.Event) -> str:
+        connection.execute(f"INSERT INTO credits VALUES ('{account}')")
+        await go_on.wait()
+        return account
+
+    async def interleaved() -> list[object]:
+        go_on = asyncio.Event()
+        first = asyncio.create_task(credit("ada", go_on))
+        await asyncio.sleep(0)
+        second = asyncio.create_task(credit("bob", go_on))
+        await asyncio.sleep(0)
+        go_on.set()
+        return await asyncio.gather(first, second, return_exceptions=True)
+
+    with ledger.transaction(connection):
+        done, refused = asyncio.run(interleaved())
+    assert done == "ada"
+    assert isinstance(refused, UnsupportedEffect)
+    assert "credit:ada" in str(refused)
+    assert [record.key for record in ledger.records()] == ["credit:ada"]
+    assert credits(accounts) == 1
+    ledger.close()  # the refused call left nothing that is still running
+
+
+def test_an_effect_inside_another_is_undone_alone(accounts: str, ledger: Ledger) -> None:
+    connection = connect(accounts)
+
+    @effect(ledger, key="inner")
+    def inner() -> None:
+        connection.execute("INSERT INTO credits VALUES ('inner')")
+        raise ValueError
+
+    @effect(ledger, key="outer")
+    def outer() -> str:
+        connection.execute("INSERT INTO credits VALUES ('outer')")
+        with pytest.raises(ValueError):
+            inner()
+        return "outer"
+
+    with ledger.transaction(connection):
+        assert outer() == "outer"
+    assert [record.key for record in ledger.records()] == ["outer"]
+    assert credits(accounts) == 1

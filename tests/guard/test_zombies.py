@@ -205,6 +205,17 @@ def test_a_deleted_lock_file_proves_nothing(sqlite_url: str, hold: Hold, world: 
     assert world.fired == ["owner"]
 
 
+def test_a_held_lock_is_life_whatever_the_boot_identity_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container may have a boot identity of its own, on the same kernel."""
+    holder = OwnerLock(tmp_path / "owners", beside_store=True)
+    owner = holder.hold()
+    monkeypatch.setattr(liveness, "boot_identity", lambda: "another container's")
+    neighbour = OwnerLock(tmp_path / "owners", beside_store=True)
+    assert neighbour.standing(owner) == ALIVE
+    holder.release()
+    assert neighbour.standing(owner) == DEAD
+
+
 def a_dead_owner(path: Path, tmp_path: Path, *, beside_store: bool = True) -> Owner:
     note = tmp_path / "owner"
 

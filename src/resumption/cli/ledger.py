@@ -15,6 +15,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from resumption.decide import admit as decide
 from resumption.errors import UnknownRecord
 from resumption.guard import operators
 from resumption.guard.effects import Ledger
@@ -80,7 +81,7 @@ def show_effect(key: str, url: str, as_json: bool) -> None:
     with _opened(url) as opened:
         one = operators.see(opened, key)
         trail = [asdict(row) for row in operators.audit_trail(opened, key)]
-    whole = {**_summary(one), "result": one.record.result, "ended": one.record.ended, "audit": trail}
+    whole = {**_summary(one), **_end(one), "audit": trail}
     if as_json:
         click.echo(json.dumps(whole, indent=2))
         return
@@ -136,7 +137,7 @@ def _opened(url: str) -> Iterator[Ledger]:
     """
     opened = Ledger(url)
     if not opened.exists():
-        raise UnknownRecord("There is no ledger at this address.", advice="Check --store.")
+        raise UnknownRecord(f"There is no ledger at {opened.address}.", advice="Check --store.")
     yield opened
     opened.close()
 
@@ -151,6 +152,14 @@ def _summary(one: operators.Seen) -> dict[str, Any]:
         "owner": json.loads(record.place),
         "note": record.note,
     }
+
+
+def _end(one: operators.Seen) -> dict[str, Any]:
+    """What a settled effect came to. One in doubt has neither result nor end: its last write is no end of it."""
+    if decide.unsettled(one.state):
+        return {}
+    kept = {} if one.record.result is None else {"result": one.record.result}
+    return {**kept, "ended": one.record.ended}
 
 
 def _actor() -> str:

@@ -15,7 +15,19 @@ zombie before it.
 
 from __future__ import annotations
 
-__all__ = ["admit", "claimed", "observed", "prunable", "resolve", "resumed", "settle", "unsettled", "verified"]
+__all__ = [
+    "admit",
+    "claimed",
+    "observed",
+    "prunable",
+    "renews_key",
+    "resolve",
+    "resumed",
+    "settle",
+    "shown",
+    "unsettled",
+    "verified",
+]
 
 # States of a record. OPEN, DOUBT and UNPROVEN are also what `earlier` can be.
 OPEN = "open"  # every attempt is known not to have fired
@@ -107,6 +119,13 @@ def observed(state: str, earlier: str, owner_dead: bool) -> str:
     return DOUBT
 
 
+def shown(state: str, earlier: str, owner_alive: bool, owner_dead: bool) -> str:
+    """The state to show to people: only an attempt whose owner is known to live is shown as running."""
+    if state == RUNNING and not owner_alive and not owner_dead:
+        return UNPROVEN
+    return observed(state, earlier, owner_dead)
+
+
 def claimed(state: str | None, earlier: str, owner_dead: bool) -> str:
     """What a new attempt has to remember as `earlier` when it takes over a record in this state."""
     if state is None or state == OPEN:
@@ -145,6 +164,17 @@ def settle(state: str | None, earlier: str, same_version: bool, same_owner: bool
     if ended == RAISED:
         return DOUBT
     return INTERRUPTED
+
+
+def renews_key(state: str, ended: str) -> bool:
+    """Whether the next attempt hands another key to the provider; `state` is what `settle` said about this one.
+
+    Providers that deduplicate repeat a stored failure as faithfully as a success, so a declared failure needs a new
+    key. While any attempt may have fired the key has to stay: it is what keeps the provider from firing twice.
+    """
+    if ended != NOT_FIRED:
+        return False
+    return state == OPEN
 
 
 def verified(answer: str) -> str:

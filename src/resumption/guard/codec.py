@@ -14,10 +14,11 @@ import hashlib
 import json
 import sys
 from collections.abc import Callable, Mapping
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 __all__ = ["Unserialisable", "decode", "digest", "encode"]
 
@@ -49,7 +50,10 @@ def decode(text: str) -> object:
 
 
 def digest(arguments: Mapping[str, object]) -> str:
-    """A digest by which two calls' arguments are compared. What has no JSON form counts by its type."""
+    """A digest by which two calls' arguments are compared. What has no JSON form counts by its type.
+
+    Secrets count by what they hide, which only the digest leaves with.
+    """
     text = json.dumps(_pack(dict(arguments), _by_type), separators=(",", ":"), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -62,6 +66,8 @@ def _refuse(value: object) -> object:
 
 
 def _by_type(value: object) -> object:
+    if _is_secret(value):
+        return {"$secret": [_name(type(value)), _pack(value.get_secret_value(), _by_type)]}  # type: ignore[attr-defined]  # pydantic's, if loaded
     return {"$opaque": f"{type(value).__module__}:{type(value).__qualname__}"}
 
 
@@ -86,6 +92,8 @@ def _pack(value: object, fallback: Fallback) -> object:
     kind = type(value)
     if value is None or kind in (bool, int, float, str):
         return value
+    if isinstance(value, datetime | time) and kind in (datetime, time) and isinstance(value.tzinfo, tzinfo):
+        return _pack_zoned(value, fallback)
     if kind in _SCALARS:
         tag, write, _ = _SCALARS[kind]
         return {tag: write(value)}
@@ -103,6 +111,17 @@ def _pack(value: object, fallback: Fallback) -> object:
     return _pack_instance(value, fallback)
 
 
+def _pack_zoned(value: datetime | time, fallback: Fallback) -> object:
+    """A time with a zone. ISO's form has the zone's offset at that time only, so a zone's name goes with it."""
+    tag, write, _ = _SCALARS[type(value)]
+    zone = value.tzinfo
+    if type(zone) is timezone:
+        return {tag: write(value)}
+    if isinstance(zone, ZoneInfo) and zone.key is not None:
+        return {"$zoned": [tag, write(value.replace(tzinfo=None)), value.fold, zone.key]}
+    return fallback(value) if fallback is _refuse else {tag: write(value)}
+
+
 def _pack_instance(value: object, fallback: Fallback) -> object:
     kind = type(value)
     if fallback is _refuse and _find(_name(kind)) is not kind:
@@ -113,11 +132,37 @@ def _pack_instance(value: object, fallback: Fallback) -> object:
         fields = {field.name: _pack(getattr(value, field.name), fallback) for field in dataclasses.fields(value)}
         return {"$dataclass": [_name(kind), fields]}
     if _is_model(kind):
-        text = value.model_dump_json()  # type: ignore[attr-defined]  # pydantic's, if loaded
-        if fallback is _refuse and kind.model_validate_json(text) != value:  # type: ignore[attr-defined]
-            return fallback(value)  # an excluded field, a secret, a field of a wider type
-        return {"$model": [_name(kind), text]}
+        return {"$model": [_name(kind), *(_model_text(value) if fallback is _refuse else _model_content(value))]}
     return fallback(value)
+
+
+def _model_text(value: Any) -> tuple[str]:
+    """A model as its own serialiser writes it, if that reads back: it may mask, omit or round what a field held."""
+    kind = type(value)
+    try:
+        text: str = value.model_dump_json()
+        again = kind.model_validate_json(text)
+    except RecursionError:
+        raise
+    except Exception as error:  # serialisers and validators of the program's classes may raise anything
+        raise Unserialisable(f"{kind.__qualname__} does not read back: {type(error).__name__}: {error}") from error
+    if again != value or _model_fields(again) != _model_fields(value):
+        raise Unserialisable(f"{kind.__qualname__} does not read back as it was")
+    return (text,)
+
+
+def _model_content(value: Any) -> tuple[object, object]:
+    """What a model holds, for a digest: its fields' values, and its own form of those that have none here."""
+    try:
+        text = value.model_dump_json()
+    except ValueError:
+        text = None  # a field without a JSON form, which counts by its type like any other such argument
+    return text, _model_fields(value)
+
+
+def _model_fields(value: Any) -> dict[str, object]:
+    names = [*type(value).model_fields, *(value.model_extra or {})]
+    return {name: _pack(getattr(value, name), _by_type) for name in names}
 
 
 def _unpack(value: Any) -> object:
@@ -131,6 +176,8 @@ def _unpack(value: Any) -> object:
     if tag in _READERS:
         return _READERS[tag](content)
     match tag:
+        case "$zoned":
+            return _restore_zoned(*content)
         case "$tuple":
             return tuple(_unpack(item) for item in content)
         case "$set":
@@ -160,6 +207,16 @@ def _restore(kind: type, values: dict[str, object]) -> object:
     for name, value in values.items():
         object.__setattr__(instance, name, value)
     return instance
+
+
+def _restore_zoned(tag: str, text: str, fold: int, key: str) -> object:
+    moment: Any = _READERS[tag](text)
+    return moment.replace(tzinfo=ZoneInfo(key), fold=fold)
+
+
+def _is_secret(value: object) -> bool:
+    pydantic = sys.modules.get("pydantic")
+    return pydantic is not None and isinstance(value, pydantic.SecretStr | pydantic.SecretBytes | pydantic.Secret)
 
 
 def _is_model(kind: type) -> bool:

@@ -62,7 +62,7 @@ def course(ledger: Ledger, call: Call) -> Course[object]:
                 return (yield from _asked(ledger, call, wanted, opened.record))
             case decide.SERVE:
                 return served(opened.record)
-        raise refusal(opened)
+        raise refusal(opened, ledger.address)
     finally:
         ledger.landed(wanted)
 
@@ -120,7 +120,7 @@ def _asked(ledger: Ledger, call: Call, wanted: Wanted, record: Record) -> Course
         return (yield from _committed(ledger, wanted, answer.result))
     if decision == decide.FIRE:
         return (yield from _fired(ledger, call, wanted, record))
-    refused: LedgerError = refusal(Opening(decide.IN_DOUBT_ENDED, record))
+    refused: LedgerError = refusal(Opening(decide.IN_DOUBT_ENDED, record), ledger.address)
     if not isinstance(answer, Unknown):
         refused = UnsupportedEffect(
             f"verify of {call.key!r} answered {answer!r}.", advice="Answer Fired(result), NotFired() or Unknown()."

@@ -44,8 +44,9 @@ def effect(
     named after the branch, the task and the ordinal of the call in it.
 
     `on_doubt`: what to do when nobody knows whether an earlier attempt fired. `"raise"` raises `InDoubt`; `"retry"`
-    fires again, for calls that are harmless twice; a callable is asked, with the function's arguments, and answers
-    `Fired(result)`, `NotFired()` or `Unknown()`. The last two act only when the earlier attempt is proven to be over.
+    fires again what may have fired, for calls that may happen twice; a callable is asked, with the function's
+    arguments, and answers `Fired(result)`, `NotFired()` or `Unknown()`. The last two policies act only when the earlier
+    attempt is proven to be over.
     `idempotent=True` says that the provider deduplicates by `current_key()`: then `"retry"` needs no proof.
 
     `not_fired`: exceptions that mean that the effect did not happen. After any other it is in doubt.

@@ -67,6 +67,11 @@ class Ledger:
                 self._identity = found or self._store.transact(lambda: creating(sql))
             return self._identity
 
+    @property
+    def address(self) -> str:
+        """Where the ledger is, as `--store` takes it: with the whole path of a file, and without a password."""
+        return self._store.address
+
     def exists(self) -> bool:
         """Whether there is a ledger at this address. Creates nothing."""
         sql = self._store.sql
@@ -288,6 +293,7 @@ def _store_for(url: str, timeout: float) -> Store:
             ) from error
         return PostgresStore(url, timeout)
     raise LedgerUnavailable(
-        f"A {url.partition(':')[0]!r} address of this form names no durable store.",
-        advice='Use "sqlite:///file.db" (on disk) or "postgresql://…".',
+        "The store's address names no durable store.",
+        advice='Write "sqlite:///effects.db" for a file in this folder, "sqlite:////var/effects.db" for one anywhere, '
+        'or "postgresql://…".',
     )

@@ -26,9 +26,8 @@ class Seen:
 
     @property
     def state(self) -> str:
-        """The record's state in the light of that: "running" is shown only for an owner that is known to live."""
-        state = decide.observed(self.record.state, self.record.earlier, self.standing.dead)
-        return decide.UNPROVEN if state == decide.RUNNING and not self.standing.alive else state
+        """The record's state in the light of that."""
+        return decide.shown(self.record.state, self.record.earlier, self.standing.alive, self.standing.dead)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 from resumption.decide import admit as decide
 from resumption.errors import EffectRunning, InDoubt, KeyReused, LedgerError, ResultAbsent, SchemaMismatch
@@ -26,11 +27,12 @@ def served(record: Record) -> object:
         ) from error
 
 
-def refusal(opened: Opening) -> LedgerError:
-    """The error for a decision that neither fires nor serves."""
+def refusal(opened: Opening, address: str) -> LedgerError:
+    """The error for a decision that neither fires nor serves; `address` is what `--store` of the commands takes."""
     key, branch = opened.record.key, opened.decision
     kind, what, advice = _WORDS.get(branch, _WORDS[decide.UNKNOWN_STATE])
-    what, advice = what.format(key=key, where=_where(opened.record)), advice.format(key=key)
+    what = what.format(key=key, where=_where(opened.record))
+    advice = advice.format(record=f"{shlex.quote(key)} --store {shlex.quote(address)}")
     return kind(what, advice=advice, key=key, branch=branch)
 
 
@@ -39,18 +41,22 @@ def _where(record: Record) -> str:
     return f"process {place['pid']} on {place['host']}, begun {record.began}"
 
 
-_RESOLVE = "find out whether it fired and tell: `resumption ledger resolve {key!r} --fired|--not-fired --store …`."
+_RESOLVE = (
+    "find out whether it fired, and say so: `resumption ledger resolve {record} --fired --result JSON`, "
+    "or `--not-fired` instead."
+)
 
 _WORDS: dict[str, tuple[type[LedgerError], str, str]] = {
     decide.IN_DOUBT_ENDED: (
         InDoubt,
         "The effect {key!r} was begun ({where}), that attempt is over, and nobody recorded whether it fired.",
-        f"It was not fired again. Give it a callable as on_doubt= that asks whether it fired, or {_RESOLVE}",
+        f"It was not fired again. Give @effect a callable as on_doubt= that asks whether it fired; or {_RESOLVE}",
     ),
     decide.IN_DOUBT_UNPROVEN: (
         InDoubt,
         "The effect {key!r} was begun ({where}) and not settled, and its owner may still be alive.",
-        f"It was not fired again. Only a provider that deduplicates (idempotent=True) could; or {_RESOLVE}",
+        'It was not fired again. If the provider deduplicates by current_key(), on_doubt="retry" with idempotent=True '
+        f"may try again; or {_RESOLVE}",
     ),
     decide.KEY_REUSED: (
         KeyReused,

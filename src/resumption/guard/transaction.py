@@ -177,7 +177,7 @@ def _course_of(transaction: Transaction, call: Call, wanted: Wanted) -> Course[o
             value = served(opened.record)
         else:
             transaction.refused.append((call.key, opened.decision))
-            raise refusal(opened)
+            raise refusal(opened, ledger.address)
     except GeneratorExit:
         raise  # destroyed with its event loop: the connection is lost, and the server rolls back
     except BaseException as error:

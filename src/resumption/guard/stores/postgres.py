@@ -15,6 +15,7 @@ import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 import psycopg
 from psycopg.rows import tuple_row
@@ -43,6 +44,7 @@ class PostgresStore:
     sql = POSTGRES
 
     def __init__(self, dsn: str, timeout: float) -> None:
+        self.address = without_password(dsn)
         self._dsn = dsn
         self._timeout = timeout
         self._owner_lock = OwnerLock(_runtime_folder() / "owners", beside_store=False)
@@ -149,6 +151,13 @@ class PostgresStore:
                 # ours does, other hosts see this process as unproven once that one is gone.
                 self._locked = bool(execute_on(session)(self.sql.session_lock, (owner.token,)).rows[0][0])
             self._suspect = False
+
+
+def without_password(dsn: str) -> str:
+    """The address of a database, for messages. A query may hold a password too, and is left out."""
+    parts = urlsplit(dsn)
+    _, at, place = parts.netloc.rpartition("@")
+    return f"postgresql://{parts.username or ''}{at}{place}{parts.path}"
 
 
 def execute_on(

@@ -174,12 +174,12 @@ def settling(sql: Statements, settlement: Settlement, owner: int) -> Work[str]:
         if settlement.ended != decide.NOT_STARTED:
             yield from audit(sql, settlement.key, "refused", decide.SUPERSEDED, str(settlement.owner))
         return decide.SUPERSEDED
-    declared = settlement.ended == decide.NOT_FIRED and state == decide.OPEN
+    renewed = decide.renews_key(state, settlement.ended)
     settled = replace(
         record,
         version=settlement.next_version,
         state=state,
-        generation=record.generation + (1 if declared else 0),
+        generation=record.generation + (1 if renewed else 0),
         ended=now(),
         note=settlement.note,
         result=settlement.result,

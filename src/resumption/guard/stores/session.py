@@ -20,9 +20,13 @@ Execute = Callable[[str, tuple[object, ...]], Reply]
 
 
 class Store(Protocol):
-    """A database with the ledger's tables. Methods raise `LedgerUnavailable` and may be called from any thread."""
+    """A database with the ledger's tables. Methods raise `LedgerUnavailable` and may be called from any thread.
+
+    `address` names it to people: a URL without a password.
+    """
 
     sql: Statements
+    address: str
 
     def present(self) -> bool:
         """Whether there is a database that could hold a ledger; if not, connecting would create one."""

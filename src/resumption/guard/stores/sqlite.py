@@ -6,11 +6,13 @@ fired, and the next call would fire it again.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from resumption.errors import LedgerUnavailable
 from resumption.guard.liveness import OwnerLock
 from resumption.guard.stores.pool import Pool
 from resumption.guard.stores.protocol import Reply, Work
@@ -35,7 +37,9 @@ class SQLiteStore:
 
     def __init__(self, path: Path, timeout: float) -> None:
         self.path = path
+        self.address = f"sqlite:///{path}"
         self._timeout = timeout
+        self._file: tuple[int, int] | None = None  # the file that this ledger was opened on
         self._owner_lock = OwnerLock(path.with_name(path.name + "-owners"), beside_store=True)
         self._pool = Pool(self._connect, _CONNECTIONS)
 
@@ -49,6 +53,7 @@ class SQLiteStore:
 
     def owner(self) -> Owner:
         """This process, with its proof of life in place."""
+        self._refuse_another_file()
         return self._owner_lock.hold()
 
     def standing(self, record: Record) -> Work[Standing]:
@@ -92,13 +97,35 @@ class SQLiteStore:
 
     def _run(self, work: Work[T]) -> T:
         with self._pool.connection() as connection:
-            return drive(work, execute_on(connection))
+            self._refuse_another_file()
+            outcome = drive(work, execute_on(connection))
+            self._refuse_another_file()  # a commit to a file that is gone is none, so that its effect must not fire
+            return outcome
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=self._timeout, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
+        if self._file is None:
+            self._file = file_at(self.path)
         return connection
+
+    def _refuse_another_file(self) -> None:
+        """A connection outlives its file's name: this process would go on in a ledger that nobody else can see."""
+        if self._file is not None and file_at(self.path) != self._file:
+            raise LedgerUnavailable(
+                f"{self.path} is no longer the file that this ledger was opened on: it was deleted, moved or replaced.",
+                advice="Put that file back, or end this program and resolve by hand what was in doubt in it.",
+            )
+
+
+def file_at(path: Path) -> tuple[int, int] | None:
+    """Device and inode of the file of this name, or None if none can be seen."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def execute_on(connection: sqlite3.Connection) -> Callable[[str, tuple[object, ...]], Reply]:
