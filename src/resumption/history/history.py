@@ -129,8 +129,9 @@ class History:
         """Why this history can't be judged; empty when it can.
 
         A history is whole when the oracle was read after all effects, every process was reaped, the oracle's rows agree
-        with what the processes recorded (a completed call has its row, a row has its call, and each process's own tally
-        matches), and the processes ran the program that the header names, or one that it was exchanged for.
+        with what the processes recorded (each call began once, a completed call has its row, a row has its call, and
+        each process's own tally matches), and the processes ran the program that the header names, or one that it was
+        exchanged for.
         """
         if not self.events:
             return ("the history is empty",)
@@ -158,7 +159,8 @@ class History:
     def _oracle_disagreements(self, oracle: Oracle) -> list[str]:
         begun = {begin.call: begin for begin in self.of(EffectBegin)}
         fired = set(oracle.fired)
-        found = [f"the effect record has call {call}, which nobody began" for call in sorted(fired - set(begun))]
+        found = _repeated_calls(self)
+        found += [f"the effect record has call {call}, which nobody began" for call in sorted(fired - set(begun))]
         found += [
             f"effect `{begin.effect}` began at #{begin.number}, after the effect record was read"
             for begin in begun.values()
@@ -176,6 +178,19 @@ class History:
                     f"process {end.process} counted {end.count} effects at #{end.number}, not {tally[end.process]}"
                 )
         return found
+
+
+def _repeated_calls(history: History) -> list[str]:
+    """The brackets that name a call which another one named before: one row can't stand for two calls."""
+    found = []
+    seen: set[tuple[type[Event], str]] = set()
+    for event in history.events:
+        if isinstance(event, EffectBegin | EffectEnd):
+            if (type(event), event.call) in seen:
+                how = "began" if isinstance(event, EffectBegin) else "returned"
+                found.append(f"call {event.call} {how} a second time at #{event.number}")
+            seen.add((type(event), event.call))
+    return found
 
 
 def _ran(event: Event) -> str:
