@@ -180,6 +180,27 @@ def test_stray_that_looks_accepted_breaches(end: str) -> None:
     assert "was accepted without a signal" in story(cell(p, LA))
 
 
+@pytest.mark.parametrize("act", ["consumes", "fires"])
+def test_stray_that_was_acted_on_before_its_error_breaches(act: str) -> None:
+    p = Protocol()
+    p.to_the_end()
+    p.deliver(False, intent=Intent.STRAY)
+    p.begins("approve", sees=["a"])
+    {"consumes": lambda: p.consumes(False), "fires": lambda: p.fires("pay")}[act]()
+    p.raises()
+    assert "was acted on before its error" in story(cell(p, LA))
+
+
+def test_empty_answer_that_its_gate_received_before_an_error_conforms() -> None:
+    p = Protocol()
+    p.to_the_gate()
+    p.deliver(None)
+    p.begins("approve", sees=["a"])
+    p.consumes(None)
+    p.raises()
+    assert cell(p, LA).measured is Measured.CONFORMS
+
+
 def test_stray_whose_process_died_got_no_answer() -> None:
     p = Protocol()
     p.to_the_end()

@@ -160,7 +160,9 @@ def _trail(decision: _Decision, where: str, settled: Return | Park) -> list[Find
     if not isinstance(settled, Return) or not all(name in received for name in names):
         return []
     mark = marker(decision.task, tuple(received[name] for name in names))
-    marks = [entry for entry in settled.trail if is_mark(entry, decision.task)] if isinstance(settled.trail, list) else []
+    marks = (
+        [entry for entry in settled.trail if is_mark(entry, decision.task)] if isinstance(settled.trail, list) else []
+    )
     if marks == [mark]:
         return []
     others = ", ".join(f"`{entry}`" for entry in marks)
