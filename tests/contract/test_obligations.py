@@ -157,6 +157,33 @@ def test_states_with_a_resume_between_them_may_differ() -> None:
     assert cell(p, RI).measured is Measured.CONFORMS
 
 
+def test_states_with_a_fork_between_them_may_differ() -> None:
+    p = Protocol()
+    p.to_the_end()
+    p.inspect()
+    p.shows("a", "approve=True", "c", finished=True)
+    p.fork(False)
+    p.passes_the_gate(False)
+    for _ in range(2):
+        p.inspect()
+        number = p.shows("a", "approve=False", "c", finished=True)
+    assert cell(p, RI).measured is Measured.CONFORMS
+    p.events[number - 1] = replace(p.events[number - 1], trail=["a"])
+    assert cell(p, RI).findings[0].summary == "looking twice showed two states"
+
+
+def test_states_with_a_resume_under_way_between_them_may_differ() -> None:
+    p = Protocol()
+    p.to_the_gate()
+    resume = p.deliver(True)
+    p.inspect()
+    p.shows("a")
+    p.on(resume).passes_the_gate(True)
+    p.inspect()
+    p.shows("a", "approve=True", "c", finished=True)
+    assert cell(p, RI).measured is Measured.CONFORMS
+
+
 def test_run_that_nobody_inspected_is_unexercised() -> None:
     p = Protocol()
     p.to_the_end()
