@@ -2,7 +2,8 @@
 
 It shows where one interrupt gets both: the fork must have an outcome of its own (as FD asks), and the retry or stray
 must fire nothing (as CO-e asks) and decide nothing (as CO-c counts: what a gate receives from its record is not decided
-again). That a gate fires no effect is no reason to let its decision be replaced. A copy of the store is not a discriminator, and no delivery with fork intent.
+again). That a gate fires no effect is no reason to let its decision be replaced. A copy of the store is not a
+discriminator, and no delivery with fork intent.
 """
 
 from __future__ import annotations
