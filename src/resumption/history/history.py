@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -131,7 +132,7 @@ class History:
         A history is whole when the oracle was read after all effects, every process was reaped, the oracle's rows agree
         with what the processes recorded (each call began once, a completed call has its row, a row has its call, and
         each process's own tally matches), and the processes ran the program that the header names, or one that it was
-        exchanged for.
+        exchanged for. No task of such a program may have two effects of one name, which could not be told apart.
         """
         if not self.events:
             return ("the history is empty",)
@@ -140,7 +141,17 @@ class History:
             return ("the history is truncated: it ends before the effect record was read",)
         alive = {event.process for event in self.events if event.process} - {e.who for e in self.of(Exit)}
         found = [f"process {process} was never reaped" for process in sorted(alive)]
-        return tuple(found + self._oracle_disagreements(oracles[-1]) + self._strangers())
+        return tuple(found + self._oracle_disagreements(oracles[-1]) + self._strangers() + self._ambiguities())
+
+    def _ambiguities(self) -> list[str]:
+        """Why fires can't be attributed: a task that is run again may be served one of two equal effects from its record."""
+        tasks = dict.fromkeys(task for program in self.programs() for task in program.tasks)
+        return [
+            f"task `{task.name}` has {count} effects called `{name}`, which can't be told apart"
+            for task in tasks
+            for name, count in Counter(effect.name for effect in task.effects).items()
+            if count > 1
+        ]
 
     def _strangers(self) -> list[str]:
         """What was run that the program doesn't have: such a history is of another program."""
