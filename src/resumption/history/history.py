@@ -144,7 +144,7 @@ class History:
         return tuple(found + self._oracle_disagreements(oracles[-1]) + self._strangers() + self._ambiguities())
 
     def _ambiguities(self) -> list[str]:
-        """Why fires can't be attributed: a task that is run again may be served one of two equal effects from its record."""
+        """Why fires can't be attributed: a task that runs again may be served one of two equal effects."""
         tasks = dict.fromkeys(task for program in self.programs() for task in program.tasks)
         return [
             f"task `{task.name}` has {count} effects called `{name}`, which can't be told apart"
