@@ -57,6 +57,29 @@ def test_write_that_was_durable_before_the_error_and_bricks_the_run_is_silent_co
     assert "was stored before any error was raised: the run can't be read or resumed any more" in finding.summary
 
 
+def test_write_that_was_durable_before_the_error_breaches_though_a_look_does_not_show_it() -> None:
+    p = handed_over(stored=True)
+    p.raises("ValidationError")
+    p.inspect()
+    p.shows("a")
+    (finding,) = cell(p, CV).findings
+    assert finding.silent_corruption
+    assert "was stored before any error was raised: its storage operation is on record" in finding.summary
+
+
+def test_write_that_became_durable_after_the_error_breaches_but_not_in_silence() -> None:
+    p = handed_over()
+    p.raises("ValidationError")
+    p.recover()
+    p.stores("bad")
+    p.parks()
+    p.inspect()
+    p.shows("a")
+    (finding,) = cell(p, CV).findings
+    assert not finding.silent_corruption
+    assert "was stored despite its error" in finding.summary
+
+
 def test_write_that_a_recovery_chokes_on_bricks_the_run() -> None:
     p = handed_over(MID_GRAPH, stored=True)
     p.raises("ValidationError")

@@ -97,6 +97,34 @@ def test_fork_that_a_recovery_brought_to_its_end_counts() -> None:
     assert cell(p, FD).measured is Measured.CONFORMS
 
 
+@pytest.mark.parametrize(("end", "how"), [("raises", "the operation raised"), ("parks", "the run parked there again")])
+@pytest.mark.parametrize("recovered", [False, True])
+def test_third_decision_that_was_consumed_and_came_to_nothing_breaches(end: str, how: str, recovered: bool) -> None:
+    p = answered()
+    p.fork(False)
+    p.passes_the_gate(False)
+    p.fork("later")
+    p.begins("approve", sees=["a"])
+    p.acts("approve", ("later",))
+    if recovered:
+        p.dies()
+        p.recover("b0.2")
+    getattr(p, end)()
+    assert f"on branch b0.2 was consumed, but never came to an outcome: {how}" in story(cell(p, FD))
+
+
+@pytest.mark.parametrize("end", ["raises", "parks"])
+def test_decision_that_came_to_nothing_is_not_excused_by_the_one_that_replaced_it(end: str) -> None:
+    p = answered()
+    p.fork(False)
+    p.begins("approve", sees=["a"])
+    p.consumes(False)
+    getattr(p, end)()
+    p.deliver("later", branch="b0.1")
+    p.passes_the_gate("later")
+    assert "the decision false at interrupt `ok?` on branch b0.1 was consumed, but never" in story(cell(p, FD))
+
+
 def test_effect_that_a_recovery_repeats_is_left_to_exactly_once() -> None:
     p = answered()
     p.fork(False)
@@ -238,13 +266,13 @@ def test_decision_has_its_outcome_once_the_next_question_is_asked() -> None:
     assert cell(p, FD).measured is Measured.CONFORMS
 
 
-def test_decision_after_which_the_same_question_is_asked_has_no_outcome() -> None:
+def test_decision_after_which_the_same_question_is_asked_breaches() -> None:
     p = at_the_second_question()
     p.fork("no", to="q1")
     p.begins("approve", sees=["a"])
     p.consumes("no", interrupt="q1")
     p.parks("q1")
-    assert cell(p, FD).measured is Measured.UNEXERCISED
+    assert "never came to an outcome: the run parked there again" in story(cell(p, FD))
 
 
 def test_first_decision_must_still_show_after_the_second_question() -> None:

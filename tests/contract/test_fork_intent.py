@@ -6,9 +6,11 @@ from histories import TWO_QUESTIONS, Protocol, cell, story
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Measured
 from resumption.history.events import Intent
+from resumption.history.workload import Interrupt, Task, Workload
 
 FI = Property.FORK_INTENT
 AGAIN = [Intent.RETRY, Intent.STRAY]
+EFFECTLESS = Workload((Task("approve", (Interrupt("ok?"),)), Task("after")))
 
 
 def with_retry(intent: Intent, *, fires: bool) -> Protocol:
@@ -84,3 +86,39 @@ def test_fork_that_died_shows_nothing() -> None:
     p.fork(False)
     p.dies()
     assert cell(p, FI).measured is Measured.UNEXERCISED
+
+
+def passes_an_effectless_gate(p: Protocol, value: str) -> None:
+    p.runs("approve", sees=[], decisions=(value,))
+    p.runs("after", sees=[f"approve={value}"])
+    p.returns(f"approve={value}", "after")
+
+
+def effectless(intent: Intent, *, given: str, received: str) -> Protocol:
+    """An effectless gate is answered with `yes`, forked with `no`, and then gets a decision again."""
+    p = Protocol(EFFECTLESS)
+    p.start()
+    p.begins("approve", sees=[])
+    p.parks()
+    p.deliver("yes", name="first")
+    passes_an_effectless_gate(p, "yes")
+    p.fork("no")
+    passes_an_effectless_gate(p, "no")
+    p.deliver(given, intent=intent, name="first" if intent is Intent.RETRY else "second")
+    passes_an_effectless_gate(p, received)
+    return p
+
+
+@pytest.mark.parametrize("intent", AGAIN)
+def test_resume_that_decides_an_effectless_gate_again_breaches(intent: Intent) -> None:
+    found = cell(effectless(intent, given="maybe", received="maybe"), FI)
+    assert "a resume without fork intent decided interrupt `ok?` again on branch b0" in story(found)
+
+
+def test_stray_that_replaces_a_decision_by_an_equal_one_breaches() -> None:
+    assert cell(effectless(Intent.STRAY, given="yes", received="yes"), FI).measured is Measured.BREACHES
+
+
+@pytest.mark.parametrize(("intent", "given"), [(Intent.RETRY, "yes"), (Intent.STRAY, "maybe")])
+def test_gate_that_receives_its_recorded_decision_again_decides_nothing(intent: Intent, given: str) -> None:
+    assert cell(effectless(intent, given=given, received="yes"), FI).measured is Measured.CONFORMS

@@ -157,6 +157,33 @@ def test_states_with_a_resume_between_them_may_differ() -> None:
     assert cell(p, RI).measured is Measured.CONFORMS
 
 
+def test_states_with_a_fork_between_them_may_differ() -> None:
+    p = Protocol()
+    p.to_the_end()
+    p.inspect()
+    p.shows("a", "approve=True", "c", finished=True)
+    p.fork(False)
+    p.passes_the_gate(False)
+    for _ in range(2):
+        p.inspect()
+        number = p.shows("a", "approve=False", "c", finished=True)
+    assert cell(p, RI).measured is Measured.CONFORMS
+    p.events[number - 1] = replace(p.events[number - 1], trail=["a"])
+    assert cell(p, RI).findings[0].summary == "looking twice showed two states"
+
+
+def test_states_with_a_resume_under_way_between_them_may_differ() -> None:
+    p = Protocol()
+    p.to_the_gate()
+    resume = p.deliver(True)
+    p.inspect()
+    p.shows("a")
+    p.on(resume).passes_the_gate(True)
+    p.inspect()
+    p.shows("a", "approve=True", "c", finished=True)
+    assert cell(p, RI).measured is Measured.CONFORMS
+
+
 def test_run_that_nobody_inspected_is_unexercised() -> None:
     p = Protocol()
     p.to_the_end()
@@ -178,6 +205,27 @@ def test_stray_that_looks_accepted_breaches(end: str) -> None:
     p.deliver(False, intent=Intent.STRAY, to="nobody?")
     getattr(p, end)()
     assert "was accepted without a signal" in story(cell(p, LA))
+
+
+@pytest.mark.parametrize("act", ["consumes", "fires"])
+def test_stray_that_was_acted_on_before_its_error_breaches(act: str) -> None:
+    p = Protocol()
+    p.to_the_end()
+    p.deliver(False, intent=Intent.STRAY)
+    p.begins("approve", sees=["a"])
+    {"consumes": lambda: p.consumes(False), "fires": lambda: p.fires("pay")}[act]()
+    p.raises()
+    assert "was acted on before its error" in story(cell(p, LA))
+
+
+def test_empty_answer_that_its_gate_received_before_an_error_conforms() -> None:
+    p = Protocol()
+    p.to_the_gate()
+    p.deliver(None)
+    p.begins("approve", sees=["a"])
+    p.consumes(None)
+    p.raises()
+    assert cell(p, LA).measured is Measured.CONFORMS
 
 
 def test_stray_whose_process_died_got_no_answer() -> None:

@@ -73,6 +73,19 @@ def test_tally_of_a_process_that_disagrees_with_its_events_is_a_problem() -> Non
     assert h.problems() == ("process 1 counted 2 effects at #2, not 1",)
 
 
+@pytest.mark.parametrize("second", [begin("c1"), EffectEnd(process=1, call="c1", count=2)], ids=["begin", "end"])
+def test_call_that_is_named_twice_is_a_problem(second: Event) -> None:
+    h = history(
+        begin("c1"),
+        EffectEnd(process=1, call="c1", count=1),
+        second,
+        Exit(process=0, who=1, code=0, signal=0),
+        Oracle(process=0, fired=("c1",)),
+    )
+    how = "began" if isinstance(second, EffectBegin) else "returned"
+    assert h.problems() == (f"call c1 {how} a second time at #3",)
+
+
 def test_operations_come_in_the_order_in_which_they_were_served() -> None:
     asked = (
         Start(process=1, operation=1, value={}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -129,8 +130,9 @@ class History:
         """Why this history can't be judged; empty when it can.
 
         A history is whole when the oracle was read after all effects, every process was reaped, the oracle's rows agree
-        with what the processes recorded (a completed call has its row, a row has its call, and each process's own tally
-        matches), and the processes ran the program that the header names, or one that it was exchanged for.
+        with what the processes recorded (each call began once, a completed call has its row, a row has its call, and
+        each process's own tally matches), and the processes ran the program that the header names, or one that it was
+        exchanged for. No task of such a program may have two effects of one name, which could not be told apart.
         """
         if not self.events:
             return ("the history is empty",)
@@ -139,7 +141,17 @@ class History:
             return ("the history is truncated: it ends before the effect record was read",)
         alive = {event.process for event in self.events if event.process} - {e.who for e in self.of(Exit)}
         found = [f"process {process} was never reaped" for process in sorted(alive)]
-        return tuple(found + self._oracle_disagreements(oracles[-1]) + self._strangers())
+        return tuple(found + self._oracle_disagreements(oracles[-1]) + self._strangers() + self._ambiguities())
+
+    def _ambiguities(self) -> list[str]:
+        """Why fires can't be attributed: a task that runs again may be served one of two equal effects."""
+        tasks = dict.fromkeys(task for program in self.programs() for task in program.tasks)
+        return [
+            f"task `{task.name}` has {count} effects called `{name}`, which can't be told apart"
+            for task in tasks
+            for name, count in Counter(effect.name for effect in task.effects).items()
+            if count > 1
+        ]
 
     def _strangers(self) -> list[str]:
         """What was run that the program doesn't have: such a history is of another program."""
@@ -158,7 +170,8 @@ class History:
     def _oracle_disagreements(self, oracle: Oracle) -> list[str]:
         begun = {begin.call: begin for begin in self.of(EffectBegin)}
         fired = set(oracle.fired)
-        found = [f"the effect record has call {call}, which nobody began" for call in sorted(fired - set(begun))]
+        found = _repeated_calls(self)
+        found += [f"the effect record has call {call}, which nobody began" for call in sorted(fired - set(begun))]
         found += [
             f"effect `{begin.effect}` began at #{begin.number}, after the effect record was read"
             for begin in begun.values()
@@ -176,6 +189,19 @@ class History:
                     f"process {end.process} counted {end.count} effects at #{end.number}, not {tally[end.process]}"
                 )
         return found
+
+
+def _repeated_calls(history: History) -> list[str]:
+    """The brackets that name a call which another one named before: one row can't stand for two calls."""
+    found = []
+    seen: set[tuple[type[Event], str]] = set()
+    for event in history.events:
+        if isinstance(event, EffectBegin | EffectEnd):
+            if (type(event), event.call) in seen:
+                how = "began" if isinstance(event, EffectBegin) else "returned"
+                found.append(f"call {event.call} {how} a second time at #{event.number}")
+            seen.add((type(event), event.call))
+    return found
 
 
 def _ran(event: Event) -> str:

@@ -1,9 +1,12 @@
 """CV: a write that breaks the state schema is refused with an error and is not stored.
 
 The schema of every workload is "the trail is a list of strings"; a task with a `Corrupt` step hands over a write that
-breaks it. The write was *stored* if a broken trail was seen later, or if the run can't be read or resumed any more. It
-was *refused* if its operation raised and inspection then showed a valid trail. Neither is a breach, too: it vanished in
-silence. A breach is *silent corruption* if no error stood between the write and its place in the store.
+breaks it. The write was *stored* if a broken trail was seen later, or if the run can't be read or resumed any more;
+and, where its operation raised, also if the end of a storage operation that made its task durable is on record,
+whatever a later look shows: the look may not reach it, but every judge takes such a record for durable. It was
+*refused* if its operation raised, nothing stored it, and inspection then showed a valid trail. Neither is a breach,
+too: it vanished in silence. A breach is *silent corruption* if no error stood between the write and its place in the
+store.
 """
 
 from __future__ import annotations
@@ -88,6 +91,11 @@ def _breach(history: History, write: _Write) -> list[Finding]:
         summary = f"the invalid write of task `{task}` was stored{late}: the run {how}"
         told = (write.end, write.stored, write.refused, write.seen)
         return [finding(history, summary, *told, silent_corruption=write.is_silent)]
+    if write.refused and write.stored:
+        late = " before any error was raised" if write.is_silent else " despite its error"
+        summary = f"the invalid write of task `{task}` was stored{late}: its storage operation is on record"
+        story = (write.end, write.stored, write.refused, write.looked)
+        return [finding(history, summary, *story, silent_corruption=write.is_silent)]
     if write.refused is None and write.looked:
         summary = f"the invalid write of task `{task}` was neither refused nor stored: it vanished in silence"
         return [finding(history, summary, write.end, write.answer, write.looked)]

@@ -19,11 +19,11 @@ from resumption.contract.verdicts import Finding, Judgement, Measured
 from resumption.history.events import Consume, Deliver, Event, Intent
 from resumption.history.history import History
 
-__all__ = ["judge_consume_once_count"]
+__all__ = ["Consumption", "attributed", "judge_consume_once_count"]
 
 
 @dataclass(frozen=True, slots=True)
-class _Consumption:
+class Consumption:
     """One time that a gate received a value, and the delivery that brought it, if one can be named."""
 
     consume: Consume
@@ -32,7 +32,7 @@ class _Consumption:
 
 def judge_consume_once_count(history: History) -> tuple[Judgement, ...]:
     """Judge CO-c."""
-    consumptions = _attributed(history)
+    consumptions = attributed(history)
     of = {consumption.consume.number: consumption for consumption in consumptions}
     findings = _shared_deliveries(history, consumptions)
     witnesses: list[int] = []
@@ -48,14 +48,15 @@ def judge_consume_once_count(history: History) -> tuple[Judgement, ...]:
     return (judgement(Property.CONSUME_ONCE_COUNT, findings, witnesses, otherwise=otherwise),)
 
 
-def _attributed(history: History) -> list[_Consumption]:
-    consumptions: list[_Consumption] = []
+def attributed(history: History) -> list[Consumption]:
+    """What the gates received, in order, each with the delivery that it is attributed to."""
+    consumptions: list[Consumption] = []
     for consume in history.of(Consume):
-        consumptions.append(_Consumption(consume, _source(history, consume, consumptions)))
+        consumptions.append(Consumption(consume, _source(history, consume, consumptions)))
     return consumptions
 
 
-def _source(history: History, consume: Consume, earlier: list[_Consumption]) -> Deliver | None:
+def _source(history: History, consume: Consume, earlier: list[Consumption]) -> Deliver | None:
     operation = operation_of(history, consume.operation)
     if isinstance(operation, Deliver) and _fits(operation, consume) and operation.target == consume.interrupt:
         return operation
@@ -78,7 +79,7 @@ def _fits(delivery: Deliver, consume: Consume) -> bool:
     return same(delivery.value, consume.value)
 
 
-def _shared_interrupts(history: History, branch: Branch, held: list[_Consumption]) -> list[Finding]:
+def _shared_interrupts(history: History, branch: Branch, held: list[Consumption]) -> list[Finding]:
     """The interrupts that several deliveries of one branch were consumed by."""
     found = []
     for interrupt in dict.fromkeys(c.consume.interrupt for c in held):
@@ -90,7 +91,7 @@ def _shared_interrupts(history: History, branch: Branch, held: list[_Consumption
     return found
 
 
-def _shared_deliveries(history: History, consumptions: list[_Consumption]) -> list[Finding]:
+def _shared_deliveries(history: History, consumptions: list[Consumption]) -> list[Finding]:
     """The deliveries that several interrupts consumed."""
     found = []
     for name in dict.fromkeys(c.delivery.delivery for c in consumptions if c.delivery):
@@ -103,11 +104,11 @@ def _shared_deliveries(history: History, consumptions: list[_Consumption]) -> li
     return found
 
 
-def _told(consumptions: Iterable[_Consumption]) -> list[Event | None]:
+def _told(consumptions: Iterable[Consumption]) -> list[Event | None]:
     return [event for consumption in consumptions for event in (consumption.delivery, consumption.consume)]
 
 
-def _exercised(branch: Branch, held: list[_Consumption]) -> list[int]:
+def _exercised(branch: Branch, held: list[Consumption]) -> list[int]:
     """Consumptions, with the second delivery or the second interrupt that might have shared in them."""
     seen: list[int] = []
     for consumption in held:

@@ -9,7 +9,7 @@ from resumption.contract.judges.operations import intent_of, outcome, same
 from resumption.contract.judges.program import Firing, Position, interrupt_position, is_mark
 from resumption.contract.judges.stories import finding, shown
 from resumption.contract.verdicts import Finding
-from resumption.history.events import Consume, Deliver, Intent, Json, Park, Raise, Recover, Return
+from resumption.history.events import Consume, Deliver, Exit, Intent, Json, Park, Raise, Recover, Return
 from resumption.history.history import History
 from resumption.history.workload import Effect, Interrupt, Task, marker
 
@@ -20,7 +20,8 @@ __all__ = ["Decided", "decided", "forked_interrupts"]
 class Decided:
     """One decision at an interrupt, and what became of it on its branch.
 
-    Without witnesses it is open: it was cut off, and nobody brought the run on.
+    Without witnesses it is open: its process died and nobody brought the run on, or it was lost in that death and
+    another decision took its place.
     """
 
     delivery: Deliver
@@ -82,6 +83,27 @@ class _Decision:
                 return end
         return None
 
+    def failed(self) -> Raise | Park | None:
+        """The error, or the park at the same interrupt, at which the decision came to rest without passing the gate.
+
+        A decision that was lost in a death, and that another one replaced, was not brought to any outcome.
+        """
+        ends = [outcome(self.history, resume) for resume in self.served]
+        if any(isinstance(end, Exit) for end in ends) and self._is_replaced():
+            return None
+        return ends[-1] if isinstance(ends[-1], Raise | Park) else None
+
+    def _is_replaced(self) -> bool:
+        """Whether the branch went on with another decision at this interrupt."""
+        return any(
+            isinstance(resume, Deliver)
+            and resume.number > self.served[-1].number
+            and resume.target == self.delivery.target
+            and resume.delivery != self.delivery.delivery
+            and resume.intent is not Intent.STRAY
+            for resume in self.branch.resumes()
+        )
+
 
 def forked_interrupts(history: History) -> tuple[str, ...]:
     """The interrupts of the program that got a decision with fork intent, in order."""
@@ -130,11 +152,21 @@ def _decided(decision: _Decision) -> Decided:
         return Decided(delivery, (delivery.number, end.number), (finding(history, summary, delivery, end),))
     settled = decision.settled()
     if settled is None:
-        return Decided(delivery)
+        return _unsettled(decision, where)
     findings = _effects(decision, where, settled) + _trail(decision, where, settled)
     fires = [firing.fire.begin for place, _ in decision.caused() for firing in decision.fires(place)]
     witnesses = (delivery.number, consumed[-1].number, *fires, settled.number)
     return Decided(delivery, witnesses, tuple(findings))
+
+
+def _unsettled(decision: _Decision, where: str) -> Decided:
+    delivery, consumed, end = decision.delivery, decision.consumed(), decision.failed()
+    if end is None:
+        return Decided(delivery)
+    how = "the operation raised" if isinstance(end, Raise) else "the run parked there again"
+    summary = f"{where} was consumed, but never came to an outcome: {how}"
+    told = (delivery.number, *(consume.number for consume in consumed), end.number)
+    return Decided(delivery, told, (finding(decision.history, summary, *told),))
 
 
 def _effects(decision: _Decision, where: str, settled: Return | Park) -> list[Finding]:

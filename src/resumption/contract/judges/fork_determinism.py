@@ -1,7 +1,8 @@
 """FD: resumes with fork intent and values v1 to vn at one interrupt give g(v1) to g(vn), one effect on each branch.
 
 The first answer counts as one of the n decisions. On its own branch each must be received by the gate as it was given,
-fire the effects behind the interrupt once, and show in the state that the run returns.
+fire the effects behind the interrupt once, and show in the state that the run returns. One that was received, and then
+ended in an error or at the same interrupt again, has no outcome at all.
 """
 
 from __future__ import annotations

@@ -1,19 +1,22 @@
 """FI: the resume protocol carries a discriminator between delivering a decision again and opening a branch.
 
 It shows where one interrupt gets both: the fork must have an outcome of its own (as FD asks), and the retry or stray
-must fire nothing (as CO-e asks). A copy of the store is not a discriminator, and no delivery with fork intent.
+must fire nothing (as CO-e asks) and decide nothing (as CO-c counts: what a gate receives from its record is not decided
+again). That a gate fires no effect is no reason to let its decision be replaced. A copy of the store is not a
+discriminator, and no delivery with fork intent.
 """
 
 from __future__ import annotations
 
-from resumption.contract.judges.branches import branches
+from resumption.contract.judges.branches import Branch, branches
+from resumption.contract.judges.consume_once_count import Consumption, attributed
 from resumption.contract.judges.consume_once_effects import repeats
 from resumption.contract.judges.decisions import decided, forked_interrupts
-from resumption.contract.judges.operations import intent_of
-from resumption.contract.judges.stories import judgement
+from resumption.contract.judges.operations import intent_of, same
+from resumption.contract.judges.stories import finding, judgement
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Finding, Judgement
-from resumption.history.events import Deliver, Intent
+from resumption.history.events import Consume, Deliver, Intent
 from resumption.history.history import History
 
 __all__ = ["judge_fork_intent"]
@@ -35,9 +38,31 @@ def judge_fork_intent(history: History) -> tuple[Judgement, ...]:
         ]
         if not forks or not again:
             continue
-        findings += [finding for fork in forks for finding in fork.findings]
-        findings += [finding for branch, resume in again for finding in repeats(history, branch, resume)]
+        findings += [found for fork in forks for found in fork.findings]
+        for branch, resume in again:
+            findings += repeats(history, branch, resume) or _decided_again(history, branch, resume)
         witnesses += [number for fork in forks for number in fork.witnesses]
         witnesses += [resume.number for _, resume in again]
     otherwise = "no interrupt got both a decision with fork intent and one without it, after its answer"
     return (judgement(Property.FORK_INTENT, findings, witnesses, otherwise=otherwise),)
+
+
+def _decided_again(history: History, branch: Branch, resume: Deliver) -> list[Finding]:
+    """The first consumption by which a resume without fork intent decided an interrupt that had been decided."""
+    on_branch = {consume.number for consume in branch.of(Consume)}
+    held = [consumption for consumption in attributed(history) if consumption.consume.number in on_branch]
+    for again in held:
+        earlier = [c for c in held if c.consume.number < again.consume.number and _is_replaced(c, again)]
+        if again.consume.operation == resume.operation and earlier:
+            interrupt = again.consume.interrupt
+            summary = f"a resume without fork intent decided interrupt `{interrupt}` again on branch {branch.name}"
+            return [finding(history, summary, earlier[0].consume, resume, again.consume)]
+    return []
+
+
+def _is_replaced(earlier: Consumption, again: Consumption) -> bool:
+    """Whether the later of two consumptions at one interrupt holds another delivery, or another value."""
+    if earlier.consume.interrupt != again.consume.interrupt or earlier.consume.operation == again.consume.operation:
+        return False
+    deliveries = {c.delivery.delivery for c in (earlier, again) if c.delivery}
+    return len(deliveries) > 1 or not same(earlier.consume.value, again.consume.value)

@@ -1,7 +1,9 @@
 """LA: a decision for an unknown, stale or consumed address is refused with a signal.
 
-A stray is such a decision. The signal is an error: a return or a park looks to the sender as if it had been taken. An
-empty answer is none: it may be refused, or served to the gate as it is, but it must not vanish.
+A stray is such a decision. The signal is an error: a return or a park looks to the sender as if it had been taken. And
+an error refuses only what was not acted on: a stray that a gate received, or that began an effect, was accepted however
+its operation ended. An empty answer is no stray: it may be refused, or served to the gate as it is, but it must not
+vanish.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from resumption.contract.judges.operations import outcome, same
 from resumption.contract.judges.stories import finding, judgement
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Finding, Judgement
-from resumption.history.events import Consume, Deliver, Intent, Json, Park, Raise, Return
+from resumption.history.events import Consume, Deliver, EffectBegin, Event, Intent, Json, Park, Raise, Return
 from resumption.history.history import History
 
 __all__ = ["judge_loud_addressing"]
@@ -26,7 +28,10 @@ def judge_loud_addressing(history: History) -> tuple[Judgement, ...]:
         end = outcome(history, delivery)
         if not _must_be_told(delivery):
             continue
-        if isinstance(end, Raise):
+        if isinstance(end, Raise) and (act := _act(history, delivery)):
+            summary = f"the stray decision {delivery.delivery} was acted on before its error"
+            findings.append(finding(history, summary, delivery, act, end))
+        elif isinstance(end, Raise):
             witnesses += [delivery.number, end.number]
         elif served := _served(history, delivery):
             witnesses += [delivery.number, served.number]
@@ -41,6 +46,14 @@ def judge_loud_addressing(history: History) -> tuple[Judgement, ...]:
 def _must_be_told(delivery: Deliver) -> bool:
     """Whether a delivery is one that planes are tempted to drop."""
     return delivery.intent is Intent.STRAY or (delivery.intent is Intent.ANSWER and delivery.value in _EMPTY)
+
+
+def _act(history: History, delivery: Deliver) -> Consume | EffectBegin | None:
+    """The first thing that a stray did to the run, if it did any."""
+    if delivery.intent is not Intent.STRAY:
+        return None
+    during = history.during(delivery.operation, Event)
+    return next((event for event in during if isinstance(event, Consume | EffectBegin)), None)
 
 
 def _served(history: History, delivery: Deliver) -> Consume | None:

@@ -1,15 +1,15 @@
 """Where things are in the program: the order of its steps, and which step a fired effect is.
 
-Two fires are one effect fired twice if they are the same *effect step*: same task, same effect, same ordinal of that
-effect within one execution of the task. Values don't identify an effect, since a wrong decision changes the value.
+Two fires are one effect fired twice if they are the same *effect step*: same task, same effect. The effects of one task
+have different names (a history of any other program is not judged): counting which of two equal ones fired fails where
+a plane serves the first from its record. Values don't identify an effect, since a wrong decision changes the value.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 
-from resumption.history.events import EffectBegin, Json, TaskStart
+from resumption.history.events import Json
 from resumption.history.history import Fire, History
 from resumption.history.workload import Effect, Task, Workload
 
@@ -50,31 +50,13 @@ class Firing:
 
 
 def firings(history: History) -> tuple[Firing, ...]:
-    """Every effect that fired, in the order in which they began.
-
-    The ordinal is counted from the task's latest start within the operation. A task that fires one effect more often
-    than its program says is taken to repeat the last such step.
-    """
-    fired = {fire.call: fire for fire in history.fires()}
-    begun: defaultdict[tuple[int, int, str], list[str]] = defaultdict(list)
-    found = []
-    for event in history.events:
-        if isinstance(event, TaskStart):
-            begun[event.process, event.operation, event.task].clear()
-        elif isinstance(event, EffectBegin):
-            earlier = begun[event.process, event.operation, event.task]
-            if event.call in fired:
-                step = _effect_step(history.workload, event, ordinal=earlier.count(event.effect))
-                found.append(Firing(fired[event.call], step))
-            earlier.append(event.effect)
-    return tuple(found)
+    """Every effect that fired, in the order in which they began."""
+    return tuple(Firing(fire, _effect_step(history.workload, fire)) for fire in history.fires())
 
 
-def _effect_step(workload: Workload, begin: EffectBegin, *, ordinal: int) -> EffectStep:
-    steps = workload.task(begin.task).steps
-    places = [place for place, step in enumerate(steps) if step == Effect(begin.effect)]
-    place = places[min(ordinal, len(places) - 1)]
-    return EffectStep(begin.task, begin.effect, (workload.index(begin.task), place))
+def _effect_step(workload: Workload, fire: Fire) -> EffectStep:
+    place = workload.task(fire.task).steps.index(Effect(fire.effect))
+    return EffectStep(fire.task, fire.effect, (workload.index(fire.task), place))
 
 
 def task_start(workload: Workload, task: str) -> Position:

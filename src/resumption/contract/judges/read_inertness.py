@@ -1,7 +1,8 @@
 """RI: inspection changes no durable state and fires nothing.
 
 No task runs, no effect fires and nothing is stored while the state is inspected, looking twice shows the same, and the
-content of the store before and after is the same.
+content of the store before and after is the same. Two looks are compared only if no other operation, on any branch, was
+served between them: branches share a store, and a fork may move the head that a look at its parent shows.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ def judge_read_inertness(history: History) -> tuple[Judgement, ...]:
     findings: list[Finding] = []
     witnesses: list[int] = []
     previous: dict[str, State] = {}
+    served = 0
     for operation in history.operations():
         if not isinstance(operation, Inspect):
-            previous.pop(operation.branch, None)
+            served = max(served, history.ended(operation))
             continue
         act = next((event for event in history.during(operation.operation, Event) if _changes(event)), None)
         if act:
@@ -35,7 +37,7 @@ def judge_read_inertness(history: History) -> tuple[Judgement, ...]:
             continue
         witnesses += [operation.number, state.number]
         before = previous.get(operation.branch)
-        if before and not _shows_the_same(before, state):
+        if before and before.number > served and not _shows_the_same(before, state):
             findings.append(finding(history, "looking twice showed two states", before, operation, state))
         previous[operation.branch] = state
     findings += _stores_changed(history)
