@@ -180,7 +180,7 @@ class Aliased(BaseModel):
         datetime(2026, 1, 1, tzinfo=NoName()),
         time(12, tzinfo=NoName()),
     ],
-    ids=repr,
+    ids=["model", "in a list", "alias", "zone in a model", "own zone", "own zone of a time"],
 )
 def test_what_a_serialiser_masks_or_rounds_is_refused(value: object) -> None:
     with pytest.raises(Unserialisable):
