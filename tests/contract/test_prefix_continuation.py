@@ -86,13 +86,15 @@ def test_recovery_that_goes_on_from_another_state_than_the_durable_one_breaches(
     ("trail", "measured"),
     [
         (["a", "b"], Measured.CONFORMS),
-        (["a"], Measured.CONFORMS),
+        (["a"], Measured.BREACHES),
         (["a", "x"], Measured.BREACHES),
         (["b"], Measured.BREACHES),
         (["a", "b", "b"], Measured.BREACHES),
     ],
 )
-def test_write_whose_storage_was_cut_may_be_there_or_not(trail: list[str], measured: Measured) -> None:
+def test_write_whose_storage_was_cut_may_be_there_but_its_task_may_not_be_skipped(
+    trail: list[str], measured: Measured
+) -> None:
     p = Protocol(PLAIN)
     p.start()
     p.runs("a", sees=[])
@@ -104,6 +106,34 @@ def test_write_whose_storage_was_cut_may_be_there_or_not(trail: list[str], measu
     p.begins("c", sees=trail)
     p.returns("a", "b", "c")
     assert cell(p, PC).measured is measured
+
+
+def test_recovery_that_skips_a_task_which_was_not_durable_breaches() -> None:
+    p = crashed_after_a()
+    p.recover()
+    p.runs("c", sees=["a"])
+    p.returns("a", "c")
+    assert 'saw ["a"] in `c`, and skipped `b`, never durable' in story(cell(p, PC))
+
+
+@pytest.mark.parametrize("trail", [["a", "a", "b"], ["a", "b", "b"], ["b"], ["a"]])
+def test_every_later_task_of_the_resumed_run_must_see_each_write_once(trail: list[str]) -> None:
+    p = crashed_after_a()
+    p.recover()
+    p.runs("b", sees=["a"])
+    p.runs("c", sees=trail)
+    p.returns("a", "b", "c")
+    assert len(cell(p, PC).findings) == 1
+
+
+def test_later_tasks_of_the_resumed_run_are_witnesses() -> None:
+    p = crashed_after_a()
+    recovery = p.recover()
+    first = p.begins("b", sees=["a"])
+    p.ends("b", write=["b"])
+    second = p.begins("c", sees=["a", "b"])
+    p.returns("a", "b", "c")
+    assert cell(p, PC).witnesses == (recovery.number, first, second)
 
 
 def test_task_that_starts_from_its_own_write_breaches() -> None:

@@ -1,9 +1,10 @@
 """PC: a resumed run continues from its durable frontier's state, or from one re-derived from the durable log alone.
 
-Two things are looked at in each recovery and in each delivery that is to bring a run forward. A task that was durable
-may start again only if none of its effects fires (memoised replay). And the first task that is not durable must see a
-trail that the durable writes explain: every durable write of the tasks before it, in program order, and nothing that
-no task on this branch wrote. A write whose storage was never seen to end may be there or not.
+Three things are looked at in each recovery and in each delivery that is to bring a run forward. A task that was durable
+may start again only if none of its effects fires (memoised replay). A task may start only if each one before it in the
+program was durable or ran: between the frontier and the start, none is skipped. And each task that is not durable must
+see a trail that the writes before it explain: one of every task in front of it, in program order, and nothing else. A
+write whose storage was never seen to end may be there or not; if it is not, its task must have run again.
 
 A stray, and a delivery made again, are not meant to bring the run forward: what they do is judged by CO.
 """
@@ -19,6 +20,7 @@ from resumption.contract.judges.program import (
     Position,
     after_everything,
     interrupt_position,
+    is_mark,
     is_valid,
     task_end,
     task_start,
@@ -34,7 +36,7 @@ __all__ = ["judge_prefix_continuation"]
 
 @dataclass(frozen=True, slots=True)
 class _Continued:
-    """Where a resume went on: by which event, at which place of the program, and with which trail."""
+    """One place at which a resume went on: by which event, at which place of the program, and with which trail."""
 
     event: TaskStart | Return
     place: Position
@@ -54,11 +56,13 @@ def judge_prefix_continuation(history: History) -> tuple[Judgement, ...]:
             for start in reruns:
                 findings += _fired_again(history, branch, resume, start)
             continued = _continued(history, resume, durable)
-            if continued:
-                findings += _unexplained(history, branch, resume, durable, continued)
+            for place in continued:
+                if found := _unexplained(history, branch, resume, durable, place):
+                    findings += found
+                    break  # What comes after it carries the same wrong state on.
             if continued or reruns:
                 witnesses += [resume.number, *(start.number for start in reruns)]
-                witnesses += [continued.event.number] if continued else []
+                witnesses += [place.event.number for place in continued]
     return (
         judgement(
             Property.PREFIX_CONTINUATION,
@@ -93,18 +97,36 @@ def _fired_again(history: History, branch: Branch, resume: Deliver | Recover, st
     return [finding(history, summary, record, resume, start, later[0].begin)]
 
 
-def _continued(history: History, resume: Deliver | Recover, durable: tuple[str, ...]) -> _Continued | None:
-    """Where a resume went on: at the first task that is not durable or, for a recovery, at the end of the run.
+def _continued(history: History, resume: Deliver | Recover, durable: tuple[str, ...]) -> list[_Continued]:
+    """Where a resume went on: at each task that is not durable or, for a recovery without one, at the end of the run.
 
     A resume that parked again, was refused or was cut off before it ran a task shows nothing.
     """
-    for start in history.during(resume.operation, TaskStart):
-        if start.task not in durable:
-            return _Continued(start, task_start(history.workload, start.task), start.trail)
+    starts = [
+        _Continued(start, task_start(history.workload, start.task), start.trail)
+        for start in history.during(resume.operation, TaskStart)
+        if start.task not in durable
+    ]
     end = outcome(history, resume)
-    if isinstance(resume, Recover) and isinstance(end, Return):
-        return _Continued(end, after_everything(history.workload), end.trail)
-    return None
+    if not starts and isinstance(resume, Recover) and isinstance(end, Return):
+        return [_Continued(end, after_everything(history.workload), end.trail)]
+    return starts
+
+
+def _skipped(
+    history: History, branch: Branch, resume: Deliver | Recover, durable: tuple[str, ...], place: _Continued
+) -> list[str]:
+    """The tasks in front of a start that were not durable, did not run, and whose write is not in its trail."""
+    if not isinstance(place.event, TaskStart):
+        return []  # That a run reads as finished too early is for LW.
+    known = {*durable, *branch.durable(place.event.number)}
+    known |= {e.task for e in history.during(resume.operation, TaskStart) if e.number < place.event.number}
+    entries = place.trail if isinstance(place.trail, list) else []
+    return [
+        task.name
+        for task in history.workload.tasks[: place.place[0]]
+        if task.name not in known and not any(is_mark(entry, task) for entry in entries)
+    ]
 
 
 def _unexplained(
@@ -122,21 +144,26 @@ def _unexplained(
     if not all(is_valid(end.write) for ends in writes.values() for end in ends):
         return []  # A write that breaks the schema is for CV.
     order = sorted(writes, key=history.workload.index)
-    choices = [([end.write for end in writes[task]], task in durable) for task in order]
-    if isinstance(trail, list) and _explains(choices, trail):
+    ran = {end.task for end in history.during(resume.operation, TaskEnd) if end.number < event.number}
+    choices = [([end.write for end in writes[task]], task in durable or task in ran) for task in order]
+    skipped = _skipped(history, branch, resume, durable, continued)
+    if isinstance(trail, list) and not skipped and _explains(choices, trail):
         return []
     saw = f"saw {shown(trail)}" if isinstance(event, TaskStart) else f"returned {shown(trail)}"
     frontier = ", ".join(f"`{task}`" for task in durable)
     summary = f"the run resumed on branch {branch.name} {saw}, which the durable writes of {frontier} don't explain"
+    if skipped and isinstance(event, TaskStart):
+        what = ", ".join(f"`{task}`" for task in skipped)
+        summary = f"the run resumed on branch {branch.name} {saw} in `{event.task}`, and skipped {what}, never durable"
     records = [branch.durable_by(task, resume.number) for task in durable]
     return [finding(history, summary, *(ends[-1] for ends in writes.values()), *records, resume, event)]
 
 
 def _explains(choices: list[tuple[list[Json], bool]], trail: list[Json]) -> bool:
-    """Whether a trail is one write of each durable task and of some others, in order."""
+    """Whether a trail is one write of each task that must show and of some others, in order."""
     if not choices:
         return not trail
-    (writes, durable), rest = choices[0], choices[1:]
-    if not durable and _explains(rest, trail):
+    (writes, must), rest = choices[0], choices[1:]
+    if not must and _explains(rest, trail):
         return True
     return any(same(trail[: len(write)], write) and _explains(rest, trail[len(write) :]) for write in writes)
