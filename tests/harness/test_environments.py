@@ -178,7 +178,7 @@ def test_a_missing_uv_is_told_with_how_to_get_it(cache: Path, tmp_path: Path, mo
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.setattr(uv, "find_spec", lambda _: None)
-    with pytest.raises(EnvironmentUnavailable, match=r"resumption\[environments\]"):
+    with pytest.raises(EnvironmentUnavailable, match=r"extra .environments"):
         isolated(TINY, TINY_RELEASE, python="3")
 
 
