@@ -11,6 +11,18 @@ from pathlib import Path
 import pytest
 from snippets import PAGES, ROOT, Command, blocks, missing
 
+# What the programs of these pages take as given: the reader's own graph and saver.
+_GIVEN = """
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
+
+builder = StateGraph(dict)
+builder.add_node("pay", lambda state: state)
+builder.add_edge(START, "pay")
+saver = InMemorySaver()
+"""
+_WITH_A_GRAPH = (Path("README.md"), Path("docs/guard.md"))
+
 _PREPARED = {
     # The page speaks of an effect whose owner died inside it.
     Path("docs/effects.md"): """
@@ -37,7 +49,9 @@ def _elsewhere(command: Command) -> bool:
 def _run(line: str, folder: Path) -> str:
     if line == "make check":
         # What the target does once everything is installed, as it is here.
-        *_, line = subprocess.check_output(["make", "--dry-run", "check"], cwd=ROOT, text=True).splitlines()
+        *_, line = subprocess.check_output(
+            ["make", "--no-print-directory", "--dry-run", "check"], cwd=ROOT, text=True
+        ).splitlines()
         line = line.removeprefix(".venv/bin/")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
@@ -51,7 +65,8 @@ def _run(line: str, folder: Path) -> str:
 def test_a_page_shows_what_happens(page: Path, tmp_path: Path) -> None:
     if page in _PREPARED:
         subprocess.run([sys.executable, "-c", _PREPARED[page]], cwd=tmp_path, check=True)
-    program = "\n".join(block.body for block in blocks(page, "python"))
+    given = _GIVEN if page in _WITH_A_GRAPH else ""
+    program = given + "\n".join(block.body for block in blocks(page, "python"))
     subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
     for command in (command for block in blocks(page, "console") for command in block.commands()):
         if _elsewhere(command):

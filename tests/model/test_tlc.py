@@ -129,7 +129,7 @@ def test_missing_jar_is_said_with_how_to_get_it(monkeypatch: pytest.MonkeyPatch,
     with pytest.raises(ToolMissing, match=r"no jar at .*nowhere\.jar"):
         find_jar(tmp_path / "nowhere.jar")
     monkeypatch.setattr("resumption.model.tlc.find_spec", lambda _: None)
-    with pytest.raises(ToolMissing, match=r"resumption\[tlc\]"):
+    with pytest.raises(ToolMissing, match=r"'\.\[tlc\]'"):
         find_jar()
 
 

@@ -9,16 +9,18 @@ PostgreSQL refuses to run as root, so a root caller's server runs as the user `p
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
 import socket
 import subprocess
 import tempfile
 from pathlib import Path
 from types import TracebackType
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from resumption.errors import PostgresMissing
+
+if TYPE_CHECKING:
+    import pwd
 
 __all__ = ["ThrowawayPostgres", "find_binaries"]
 
@@ -164,6 +166,8 @@ def _unprivileged_user() -> pwd.struct_passwd | None:
     """Whom the server runs as; None for the caller."""
     if os.getuid() != 0:
         return None
+    import pwd  # not everywhere: on Windows the command line must load, to say that it needs WSL
+
     names = {entry.pw_name: entry for entry in pwd.getpwall()}
     return names.get("postgres") or names["nobody"]
 
