@@ -69,15 +69,25 @@ def test_write_that_was_durable_before_the_error_breaches_though_a_look_does_not
 
 def test_write_that_became_durable_after_the_error_breaches_but_not_in_silence() -> None:
     p = handed_over()
+    served = p.now
     p.raises("ValidationError")
-    p.recover()
-    p.stores("bad")
-    p.parks()
+    p.on(served).stores("bad")
     p.inspect()
     p.shows("a")
     (finding,) = cell(p, CV).findings
     assert not finding.silent_corruption
     assert "was stored despite its error" in finding.summary
+
+
+def test_recovery_that_records_the_task_without_its_write_stored_nothing_invalid() -> None:
+    p = handed_over()
+    p.raises("ValidationError")
+    p.recover()
+    p.stores("bad")
+    p.returns("a")
+    p.inspect()
+    p.shows("a", finished=True)
+    assert cell(p, CV).measured is Measured.CONFORMS
 
 
 def test_write_that_a_recovery_chokes_on_bricks_the_run() -> None:

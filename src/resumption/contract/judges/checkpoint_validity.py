@@ -2,7 +2,7 @@
 
 The schema of every workload is "the trail is a list of strings"; a task with a `Corrupt` step hands over a write that
 breaks it. The write was *stored* if a broken trail was seen later, or if the run can't be read or resumed any more;
-and, where its operation raised, also if the end of a storage operation that made its task durable is on record,
+and, where its operation raised, also if the end of a storage operation in it that made its task durable is on record,
 whatever a later look shows: the look may not reach it, but every judge takes such a record for durable. It was
 *refused* if its operation raised, nothing stored it, and inspection then showed a valid trail. Neither is a breach,
 too: it vanished in silence. A breach is *silent corruption* if no error stood between the write and its place in the
@@ -91,7 +91,7 @@ def _breach(history: History, write: _Write) -> list[Finding]:
         summary = f"the invalid write of task `{task}` was stored{late}: the run {how}"
         told = (write.end, write.stored, write.refused, write.seen)
         return [finding(history, summary, *told, silent_corruption=write.is_silent)]
-    if write.refused and write.stored:
+    if write.refused and write.stored and write.stored.operation == write.end.operation:
         late = " before any error was raised" if write.is_silent else " despite its error"
         summary = f"the invalid write of task `{task}` was stored{late}: its storage operation is on record"
         story = (write.end, write.stored, write.refused, write.looked)
