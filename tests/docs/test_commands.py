@@ -55,7 +55,12 @@ def _run(line: str, folder: Path) -> str:
         line = line.removeprefix(".venv/bin/")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        shlex.split(line), cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+        shlex.split(line),
+        cwd=ROOT if line.startswith("python examples/") else folder,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, f"{line}: {done.stderr}"
     return done.stdout

@@ -1,6 +1,7 @@
 """The reference plane with one fault switch on: the negative controls of the harness.
 
-The first six are the fault switches of the model (arXiv 2608.03836), and their footprints are the model's. The harness
+The first six are the fault switches of the model (arXiv 2608.03836), and their footprints are the model's in the
+properties that the model has. The harness
 asserts the whole matrix of faults and judges: a fault flips its footprint, and nothing else.
 """
 

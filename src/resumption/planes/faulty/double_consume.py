@@ -19,7 +19,8 @@ def _fire_again(refusal: Refusal) -> None:
 FAULT = Fault(
     name="double-consume",
     module=__name__,
-    footprint=frozenset({Property.EFFECT_EXACTLY_ONCE, Property.CONSUME_ONCE_EFFECTS}),
+    # A stray that is refused only after it was acted upon isn't refused (LA, which the model doesn't have).
+    footprint=frozenset({Property.EFFECT_EXACTLY_ONCE, Property.CONSUME_ONCE_EFFECTS, Property.LOUD_ADDRESSING}),
     rules=Rules(refuse=_fire_again),
 )
 
