@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from resumption.contract.verdicts import Measured
-from resumption.harness.kill_points import first_records
+from resumption.harness.kill_points import partly_recorded
 from resumption.harness.probes import PROBES
 from resumption.harness.receipts import Receipt
 from resumption.harness.runner import run_suite
@@ -16,6 +16,7 @@ from resumption.history.events import Persist, Phase
 from resumption.history.history import Header, History
 from resumption.history.workload import Task, Workload
 from resumption.planes.registry import specs
+from resumption.worker.faults import Mode
 
 Once = Callable[[str, Callable[[], Receipt]], Receipt]
 
@@ -49,11 +50,18 @@ def test_answers_by_id_reach_their_own_gates_once(said):
     assert {said[f"{property_}/deliver/map"] for property_ in ("EO", "CO-c", "LV")} == {Measured.CONFORMS}
 
 
-def test_an_operation_that_records_a_task_for_the_second_time_is_no_first_record() -> None:
-    workload = Workload((Task("a"), Task("b")))
+def test_prefixes_with_some_task_on_record_and_not_every_one_are_enumerated() -> None:
+    workload = Workload((Task("a"), Task("b"), Task("c")))
     header = Header(probe="", plane="", path="", backend="", form="", workload=workload)
-    stored = [("writes a", ("a",)), ("writes b", ("b",)), ("state", ("a", "b"))]
+    stored = [
+        ("input", ()),
+        ("writes b", ("b",)),
+        ("writes a", ("a",)),
+        ("writes c", ("c",)),
+        ("state", ("a", "b", "c")),
+    ]
     events = tuple(
         Persist(process=1, phase=Phase.BEGIN, item=name, name=name, covers=covers) for name, covers in stored
     )
-    assert first_records(History(header, events)) == ("writes a", "writes b")
+    found = partly_recorded(History(header, events))
+    assert [(fault.mode, fault.durable) for fault in found] == [(Mode.FREEZE, 2), (Mode.FREEZE, 3)]

@@ -12,10 +12,10 @@ from resumption.history.history import History
 from resumption.worker.faults import Fault, Mode
 
 __all__ = [
-    "first_records",
     "frozen_prefixes",
     "kill_points",
     "likely_pins",
+    "partly_recorded",
     "pinned_points",
     "reorderings",
     "sample",
@@ -78,13 +78,15 @@ def reorderings(history: History) -> tuple[tuple[Fault, Fault], ...]:
     )
 
 
-def first_records(history: History) -> tuple[str, ...]:
-    """The storage operation by which each task was the first time on record, by name."""
-    recorded: dict[str, str] = {}
-    for operation in _operations(history):
-        for task in operation.covers:
-            recorded.setdefault(task, operation.name)
-    return tuple(dict.fromkeys(recorded.values()))
+def partly_recorded(history: History) -> tuple[Fault, ...]:
+    """The frozen prefixes in which some task is on record, and not every one."""
+    faults = []
+    recorded: set[str] = set()
+    for count, operation in enumerate(_operations(history), 1):
+        recorded.update(operation.covers)
+        if recorded and len(recorded) < len(history.workload.tasks):
+            faults.append(Fault(mode=Mode.FREEZE, durable=count))
+    return tuple(faults)
 
 
 def withheld(history: History) -> tuple[Fault, ...]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from resumption.contract.properties import Property
 from resumption.harness.kill_points import (
-    first_records,
     frozen_prefixes,
     kill_points,
     likely_pins,
+    partly_recorded,
     pinned_points,
     reorderings,
     sample,
@@ -214,10 +214,11 @@ def write_order(lab: Lab) -> None:
     needs=(Capability.PROCESS_DEATH, Capability.RECOVERY, Capability.FAN_OUT),
 )
 def fan_out_sibling(lab: Lab) -> None:
-    """Run three tasks at once, kill the process as soon as one of them is on record, recover, and let the run end."""
-    for operation in first_records(lab.trace(FAN_OUT)):
+    """Run three tasks at once, let one of them, and then two, come on record while all have fired, kill the process
+    once it is at rest, recover, and let the run end."""
+    for fault in partly_recorded(lab.trace(FAN_OUT)):
         with lab.trial(FAN_OUT) as trial:
-            _crash_and_recover(trial, Fault(f"persist:{operation}:after"))
+            _crash_and_recover(trial, fault)
 
 
 PROBES = (
