@@ -52,6 +52,8 @@ def test_nothing_is_left_behind(number: signal.Signals, code: int, tmp_path: Pat
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        # Whoever runs the tests in the background has SIGINT ignored, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         assert _until(lambda: bool(list(tmp_path.glob("*/job-*/trial-*/process-*.log"))))
         os.kill(process.pid, number)
