@@ -66,7 +66,8 @@ def test_an_entrypoint_records_a_task_before_its_input_is_durable(parts):
 def test_asynchronous_durability_loses_what_is_on_record_with_the_checkpoint_it_belongs_to(parts):
     found = parts("graph-async-durability", "EO")
     assert found.measured is Measured.BREACHES
-    assert any(_FIRED_AGAIN in finding.summary for finding in found.findings)
+    # Which task it is depends on what the background threads had stored.
+    assert all("fired again on branch b0, though its first fire" in finding.summary for finding in found.findings)
 
 
 def test_durability_at_exit_leaves_nothing_to_recover_a_first_run_from(parts):
