@@ -18,10 +18,10 @@ from resumption.model.induction import (  # noqa: E402  # needs z3
     unestablished,
     vacuous_actions,
 )
-from resumption.model.search import search  # noqa: E402
-from resumption.model.semantics import Bounds, Fault, Faults, Record, Recovery, State, resume_contract  # noqa: E402
-from resumption.model.solvers import Answer, ask_cvc5, ask_z3  # noqa: E402
-from resumption.model.symbolic import (  # noqa: E402
+from resumption.model.search import search  # noqa: E402  # needs z3, which is asked for above
+from resumption.model.semantics import Bounds, Fault, Faults, Record, Recovery, State, resume_contract  # noqa: E402  # needs z3, which is asked for above
+from resumption.model.solvers import Answer, ask_cvc5, ask_z3  # noqa: E402  # needs z3, which is asked for above
+from resumption.model.symbolic import (  # noqa: E402  # needs z3, which is asked for above
     REFERENCE_HOOKS,
     Constants,
     Hooks,
