@@ -15,7 +15,7 @@ from resumption.harness.effects import EffectService
 from resumption.harness.process import Bench, Died, Process, Seat
 from resumption.harness.stores import Folders, Place, Stores
 from resumption.harness.zygote import Launcher
-from resumption.history.events import Crash, Drift, Durable, Exit, Oracle, Persist, Phase
+from resumption.history.events import Crash, Drift, Durable, Exit, Oracle, Persist, Phase, Tamper
 from resumption.history.history import Header, History
 from resumption.history.ndjson import Appender, read_history
 from resumption.history.workload import Workload
@@ -192,11 +192,14 @@ class Trial:
         seat: Seat | None = None,
     ) -> Process:
         """Start a process and open the run in it, which executes nothing. `workload` exchanges the program."""
-        number = len(self._processes) + 1
-        log = self._folder / f"process-{number}.log"
-        process = Process(self._bench, number, store or self._store, log, fault, seat)
-        self._processes.append(process)
+        process = self._seated(fault, store or self._store, seat)
         process.open(self._program(workload))
+        return process
+
+    def _seated(self, fault: Fault | None, store: Place, seat: Seat | None) -> Process:
+        number = len(self._processes) + 1
+        process = Process(self._bench, number, store, self._folder / f"process-{number}.log", fault, seat)
+        self._processes.append(process)
         return process
 
     def successor(self, process: Process, *, workload: Workload | None = None) -> Process:
@@ -209,6 +212,11 @@ class Trial:
             return process
         process.close()
         return self.process(workload=workload)
+
+    def tamper(self) -> None:
+        """Alter the run's newest durable state, in a process of its own; no process may have the run open."""
+        self._seated(None, self._store, None).tamper(self._workload)
+        self._appender.append(Tamper(process=0))
 
     def note_content(self) -> None:
         """Record the digest of what is durable, where it outlives a process. No operation may be under way."""

@@ -84,6 +84,11 @@ class Process:
         if self._ask(self._opening("open", workload)) is None:
             raise self._lost("died while it opened its run")
 
+    def tamper(self, workload: Workload) -> None:
+        """Alter the run's newest durable state, instead of opening the run, and end."""
+        if self._ask(self._opening("tamper", workload)) is None or self._reap() != 0:
+            raise self._lost("died while it altered the store")
+
     def reopen(self, workload: Workload) -> None:
         """Open the run again in the same process, as after its objects were dropped."""
         if self._ask(self._numbered(self._opening("reopen", workload))) is None:

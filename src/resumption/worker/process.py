@@ -52,6 +52,10 @@ def serve(sock: socket.socket) -> None:
         return
     if message["namespace"]:
         join_namespace(Path(message["namespace"]))
+    if message["do"] == "tamper":
+        _adapter(message).tamper(_store(message))
+        channel.send({})
+        return
     worker = _Worker(message)
     channel.send({})
     while (message := channel.receive()) is not None:
@@ -77,9 +81,8 @@ class _Worker:
         self._run = self._open(message)
 
     def _open(self, message: dict[str, Any]) -> Run:
-        store = Store(message["backend"], Path(message["store"]), message["thread"], message["database"])
-        open_run: OpenRun = importlib.import_module(message["adapter"]).open_run
-        return open_run(decode_workload(message["workload"]), store, self._instruments)
+        open_run: OpenRun = _adapter(message).open_run
+        return open_run(decode_workload(message["workload"]), _store(message), self._instruments)
 
     def race(self, racers: list[dict[str, Any]]) -> dict[str, Any]:
         """Serve several operations on the one run at the same time, each on a thread of its own."""
@@ -176,6 +179,14 @@ class _Worker:
             "pending": _pending(snapshot.pending),
             "finished": snapshot.finished,
         }
+
+
+def _adapter(message: dict[str, Any]) -> Any:
+    return importlib.import_module(message["adapter"])
+
+
+def _store(message: dict[str, Any]) -> Store:
+    return Store(message["backend"], Path(message["store"]), message["thread"], message["database"])
 
 
 def _pending(pending: tuple[Pending, ...]) -> list[dict[str, str]]:

@@ -23,6 +23,7 @@ from resumption.planes.faulty import (
     replay,
     silent_address,
     stale_inspection,
+    trusting_load,
     volatile_parking,
     writing_inspection,
 )
@@ -49,6 +50,7 @@ FAULTS: tuple[Fault, ...] = (
     stale_inspection.FAULT,
     dropped_task.FAULT,
     ignored_drift.FAULT,
+    trusting_load.FAULT,
 )
 """Every fault."""
 

@@ -19,8 +19,9 @@ from resumption.planes.faulty.fault import Fault
 from resumption.planes.interface import Instruments, Run, Store, TaskSpan
 from resumption.planes.reference.log import Kind
 from resumption.planes.reference.rules import Rules
+from resumption.planes.reference.tampering import tamper
 
-__all__ = ["FAULT", "open_run"]
+__all__ = ["FAULT", "open_run", "tamper"]
 
 _FIRST, _SECOND = "first-note", "second-note"
 _PATIENCE = 40

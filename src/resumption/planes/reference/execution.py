@@ -13,6 +13,7 @@ from resumption.history.workload import Interrupt, Task
 from resumption.planes.interface import Instruments, Outcome, TaskSpan
 from resumption.planes.reference.log import Kind, Row
 from resumption.planes.reference.refusals import Refused, RunRefusal
+from resumption.planes.reference.rules import is_trail
 from resumption.planes.reference.sight import Sight
 from resumption.planes.tasks import perform
 
@@ -81,20 +82,16 @@ class Execution:
                 fence=self.fence,
                 current_fence=head.fence,
                 recorded=self.sight.row(kind, place, name) is not None,
-                valid=kind is not Kind.TASK or _is_trail(value),
+                valid=kind is not Kind.TASK or is_trail(value),
                 missing=self.sight.missing_before(task),
             )
             if outcome is Commit.STORED:
+                stored = self.sight.rules.stores(value) if kind is Kind.TASK else value
                 with self.instruments.persist(kind.value, covers):
-                    log.add(kind, Row(self.sight.attempt, place, name, value))
+                    log.add(kind, Row(self.sight.attempt, place, name, stored))
                     log.commit()
             elif outcome is not Commit.ALREADY_DURABLE:
                 raise Refused(outcome, task.name)
-
-
-def _is_trail(write: Json) -> bool:
-    """The state schema: a list of strings."""
-    return isinstance(write, list) and all(isinstance(item, str) for item in write)
 
 
 @dataclass(slots=True)
