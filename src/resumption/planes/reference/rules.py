@@ -113,6 +113,8 @@ class Rules:
     """What happens to a task."""
     view: ViewRule = view
     """Whether a recorded decision is served."""
+    splits: bool = False
+    """Whether a task's write is stored on its own, before the record that the task is done."""
     forgets: Callable[[Workload, Path], frozenset[str]] = _forget_nothing
     """The tasks whose records an explicit recovery of the store at a location leaves out of account."""
     rewinds: Callable[[Workload], frozenset[str]] = _rewind_nothing

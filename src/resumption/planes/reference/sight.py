@@ -77,7 +77,9 @@ class Sight:
         given = head.input.get("trail") if head is not None and isinstance(head.input, dict) else None
         trail = list(given) if isinstance(given, list) else []
         for task in tasks:
-            record = self.record(task)
+            record = (
+                self.row(Kind.STATE, self.program.end_of(task), task.name) if self.rules.splits else self.record(task)
+            )
             if record is not None:
                 if not self.rules.trusts(record.value):
                     raise Refused(RunRefusal.STATE_BROKEN, task.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from resumption.planes.interface import Store
-from resumption.planes.reference.log import Kind, open_log
+from resumption.planes.reference.log import WRITES, open_log
 
 __all__ = ["tamper"]
 
@@ -11,9 +11,11 @@ __all__ = ["tamper"]
 def tamper(store: Store) -> None:
     """Make the write of the task that was recorded last a number. Raises `LookupError` if no task was recorded."""
     with open_log(store.location, store.thread) as log:
-        rows = log.connection.execute(
-            "SELECT rowid FROM journal WHERE thread = ? AND kind = ?", (store.thread, Kind.TASK)
-        ).fetchall()
-        if not rows:
+        for kind in WRITES:
+            rows = log.connection.execute(
+                "SELECT rowid FROM journal WHERE thread = ? AND kind = ?", (store.thread, kind)
+            ).fetchall()
+            if rows:
+                log.connection.execute("UPDATE journal SET value = '7' WHERE rowid = ?", max(rows))
+        if not log.connection.total_changes:
             raise LookupError("the log has no task's record that could be altered")
-        log.connection.execute("UPDATE journal SET value = '7' WHERE rowid = ?", max(rows))
