@@ -21,6 +21,7 @@ _BUILT_IN = {
     "langgraph": "resumption.planes.langgraph.spec",
     "langgraph-guarded": "resumption.planes.langgraph_guarded.spec",
     "reference": "resumption.planes.reference",
+    "burr": "resumption.planes.burr.spec",
     "faulty": "resumption.planes.faulty",
 }
 
