@@ -22,6 +22,7 @@ _BUILT_IN = {
     "langgraph-guarded": "resumption.planes.langgraph_guarded.spec",
     "reference": "resumption.planes.reference",
     "burr": "resumption.planes.burr.spec",
+    "agent-framework": "resumption.planes.agent_framework.spec",
     "faulty": "resumption.planes.faulty",
 }
 
