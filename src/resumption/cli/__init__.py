@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from resumption import __version__
+from resumption.cli.audit import audit
 from resumption.cli.check import check
 from resumption.cli.compare import compare
 from resumption.cli.explain import explain
@@ -79,5 +80,5 @@ def main() -> None:
             stream.reconfigure(errors="replace")
 
 
-for _command in (check, compare, explain, planes, probes, race, sweep):
+for _command in (audit, check, compare, explain, planes, probes, race, sweep):
     main.add_command(_command)
