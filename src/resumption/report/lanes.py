@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from resumption.contract.judges.stories import sentence
@@ -43,9 +43,10 @@ from resumption.history.ndjson import decode_history
 from resumption.history.workload import Corrupt, Effect, Interrupt, Step, Work, Workload
 from resumption.report.legible import brief
 
-__all__ = ["Kind", "Lanes", "Row", "histories_of", "lanes", "teller"]
+__all__ = ["Kind", "Lanes", "Row", "excerpt", "histories_of", "lanes", "teller"]
 
 _LONGEST = 300  # characters of a value that a row shows
+_WHOLE, _AROUND = 120, 8  # rows of a history that is shown whole, and on each side of a row that a story is about
 
 
 class Kind(StrEnum):
@@ -92,7 +93,7 @@ class Lanes:
     def spans(self) -> tuple[tuple[int, int], ...]:
         """Numbers of the first and the last event in each lane."""
         own = ([row for row in self.rows if row.process == process] for process in self.processes)
-        return tuple((rows[0].first, rows[-1].last) for rows in own)
+        return tuple((rows[0].first, rows[-1].last) if rows else (0, 0) for rows in own)
 
 
 def lanes(history: History) -> Lanes:
@@ -103,6 +104,15 @@ def lanes(history: History) -> Lanes:
         program=_program(history.workload),
         rows=rows,
     )
+
+
+def excerpt(drawn: Lanes, story: tuple[int, ...]) -> Lanes:
+    """The rows of a long history that its story is about, and those around them; a short history whole."""
+    if len(drawn.rows) <= _WHOLE:
+        return drawn
+    near = [at for at, row in enumerate(drawn.rows) if any(row.first <= number <= row.last for number in story)]
+    kept = (row for at, row in enumerate(drawn.rows) if any(abs(at - told) <= _AROUND for told in near))
+    return replace(drawn, rows=tuple(kept))
 
 
 def histories_of(receipt: Receipt) -> dict[str, History]:

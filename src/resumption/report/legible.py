@@ -1,7 +1,7 @@
 """Text that others chose (states, decisions, messages of errors), made fit for a page or a file of any format.
 
-What a reader could not see, or what would rewrite the text around it, is spelled out: control characters as their
-pictures, and marks that turn the direction of writing as escapes. What is long is cut, and its length told.
+What a reader could not see, or what would rewrite the text around it, is spelled out as an escape: control characters,
+and marks that turn the direction of writing. What is long is cut, and its length told.
 """
 
 from __future__ import annotations
@@ -10,10 +10,7 @@ import re
 
 __all__ = ["brief", "legible", "one_line"]
 
-_PICTURES = 0x2400  # U+2400 to U+2420 picture the control characters of ASCII
-_DELETE, _DELETE_PICTURE = 0x7F, "\N{SYMBOL FOR DELETE}"
-_ASCII_CONTROLS = 0x20
-
+_BYTE = 0x100
 # Controls but tab and newline, the C1 controls, marks and overrides of direction, lone surrogates, and noncharacters:
 # XML 1.0 forbids many of them, and the others make a line read as something that it isn't.
 _HIDDEN = re.compile(
@@ -40,6 +37,4 @@ def one_line(text: str) -> str:
 
 def _spelled(found: re.Match[str]) -> str:
     code = ord(found[0])
-    if code < _ASCII_CONTROLS:
-        return chr(_PICTURES + code)
-    return _DELETE_PICTURE if code == _DELETE else f"\\u{code:04x}"
+    return f"\\x{code:02x}" if code < _BYTE else f"\\u{code:04x}"

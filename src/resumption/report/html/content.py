@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,11 +10,10 @@ from resumption.contract.properties import CONTRACT, STATEMENTS, Property
 from resumption.contract.verdicts import Facet, Label, Step
 from resumption.harness.probes import PROBES
 from resumption.harness.receipts import Cell, Part
-from resumption.history.history import History
 from resumption.planes.statements import Bears
 from resumption.report.grid import Line, Square, command, headline, lines, obligations, story_cells
 from resumption.report.html.blocks import history_block
-from resumption.report.lanes import Lanes, histories_of, lanes, teller
+from resumption.report.lanes import Lanes, excerpt, histories_of, lanes, teller
 from resumption.report.legible import brief, legible
 from resumption.report.view import View, place
 
@@ -77,7 +76,7 @@ class Contribution:
     told: tuple[int, ...]
     """Numbers of the events of the first story."""
     drawn: Lanes | None
-    """The first history as lanes, for readers without scripts; None where there is no story to follow in it."""
+    """The first history as lanes, for readers without scripts, around its story if it is long; None without a story."""
     drawn_name: str
 
 
@@ -150,9 +149,9 @@ class Content:
         violated = sum(square.label is Label.VIOLATES for square in squares)
         unknown = sum(square.label in (Label.INCONCLUSIVE, Label.NOT_RUN) for square in squares)
         told = (
-            f"In the matrix, {len(breached)} of {len(squares)} cells are breaches; {violated} of those contradict what "
+            f"In the matrix, {len(breached)} of {len(squares)} cells are breaches; {violated} of those contradict "
+            "what the framework states, or corrupt state in silence."
         )
-        told += "the framework states, or corrupt state in silence."
         return told + (f" {unknown} could not be told, which is never a pass." if unknown else "")
 
     @property
@@ -197,7 +196,8 @@ class Content:
         """The matrix of the contract, and that of the obligations if any was measured."""
         yield Table(caption="The contract’s nine columns", columns=CONTRACT, lines=self._lines)
         if beyond := obligations(self._view.cells):
-            yield Table(caption="User obligations, beyond the paper’s contract", columns=beyond, lines=self._lines)
+            asked = tuple(line for line in self._lines if any(column in line.squares for column in beyond))
+            yield Table(caption="User obligations, beyond the paper’s contract", columns=beyond, lines=asked)
 
     @property
     def has_window(self) -> bool:
@@ -269,6 +269,7 @@ class Content:
         probe = _PROBES.get(part.probe)
         first = part.findings[0] if part.findings else None
         telling = teller(first, part.histories, self._histories) if first else ""
+        story = tuple(step.number for step in first.story) if first and telling else ()
         known = [name for name in part.histories if name in self._numbers]
         ordered = sorted(known, key=lambda name: name != telling)
         return Contribution(
@@ -289,14 +290,10 @@ class Content:
                 for finding in part.findings
             ),
             histories=tuple(self._numbers[name] for name in ordered),
-            told=tuple(step.number for step in first.story) if first and telling else (),
-            drawn=_drawn(self._histories, telling),
+            told=story,
+            drawn=excerpt(lanes(self._histories[telling]), story) if telling else None,
             drawn_name=legible(ordered[0]) if ordered else "",
         )
-
-
-def _drawn(histories: Mapping[str, History], telling: str) -> Lanes | None:
-    return lanes(histories[telling]) if telling else None
 
 
 def _severity(part: Part) -> int:
