@@ -1,6 +1,7 @@
 """RL: state read back by another process equals the state that the running process saw.
 
-What the running process saw is the trail that it returned or, if it parked, the trail with which its last task started.
+What the running process saw is the trail that it returned or, if it parked, the trail with which its last task started
+and, where that task ended before the park, its write behind it: a plane may park without starting the gate's task.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from resumption.contract.judges.operations import outcome, same
 from resumption.contract.judges.stories import finding, judgement, shown
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Finding, Judgement
-from resumption.history.events import Inspect, Json, Park, Raise, Return, State, TaskStart
+from resumption.history.events import Inspect, Json, Park, Raise, Return, State, TaskEnd, TaskStart
 from resumption.history.history import History, Operation
 
 __all__ = ["judge_reload_equals_live"]
@@ -39,10 +40,16 @@ def judge_reload_equals_live(history: History) -> tuple[Judgement, ...]:
     return (judgement(Property.RELOAD_EQUALS_LIVE, findings, witnesses, otherwise=otherwise),)
 
 
-def _live(history: History, operation: Operation) -> tuple[Return | TaskStart, Json] | None:
+def _live(history: History, operation: Operation) -> tuple[Return | TaskStart | TaskEnd, Json] | None:
     """The last state that the process which served an operation saw, and where it saw it."""
     end = outcome(history, operation)
     if isinstance(end, Return):
         return end, end.trail
     starts = list(history.during(operation.operation, TaskStart))
-    return (starts[-1], starts[-1].trail) if isinstance(end, Park) and starts else None
+    if not isinstance(end, Park) or not starts:
+        return None
+    last = starts[-1]
+    ended = next((e for e in history.during(operation.operation, TaskEnd) if e.number > last.number), None)
+    if ended and isinstance(last.trail, list) and isinstance(ended.write, list):
+        return ended, [*last.trail, *ended.write]
+    return last, last.trail
