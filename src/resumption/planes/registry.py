@@ -21,7 +21,10 @@ _BUILT_IN = {
     "langgraph": "resumption.planes.langgraph.spec",
     "langgraph-guarded": "resumption.planes.langgraph_guarded.spec",
     "pydantic-graph": "resumption.planes.pydantic_graph.spec",
+    "dbos": "resumption.planes.dbos.spec",
     "reference": "resumption.planes.reference",
+    "burr": "resumption.planes.burr.spec",
+    "agent-framework": "resumption.planes.agent_framework.spec",
     "faulty": "resumption.planes.faulty",
 }
 

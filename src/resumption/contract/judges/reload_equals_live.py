@@ -1,12 +1,13 @@
 """RL: state read back by another process equals the state that the running process saw.
 
-What the running process saw is the trail that it returned or, if it parked, the trail with which its last task started
-and, where that task ended before the park, its write behind it: a plane may park without starting the gate's task.
+What the running process saw is the trail that it returned or, if it parked, the trail with which its last task started:
+the gate's, or, where a plane parks in front of a gate that has not started, that of the task before it with its write.
 """
 
 from __future__ import annotations
 
 from resumption.contract.judges.operations import outcome, same
+from resumption.contract.judges.program import is_valid
 from resumption.contract.judges.stories import finding, judgement, shown
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Finding, Judgement
@@ -40,7 +41,7 @@ def judge_reload_equals_live(history: History) -> tuple[Judgement, ...]:
     return (judgement(Property.RELOAD_EQUALS_LIVE, findings, witnesses, otherwise=otherwise),)
 
 
-def _live(history: History, operation: Operation) -> tuple[Return | TaskStart | TaskEnd, Json] | None:
+def _live(history: History, operation: Operation) -> tuple[Return | TaskStart, Json] | None:
     """The last state that the process which served an operation saw, and where it saw it."""
     end = outcome(history, operation)
     if isinstance(end, Return):
@@ -49,7 +50,6 @@ def _live(history: History, operation: Operation) -> tuple[Return | TaskStart | 
     if not isinstance(end, Park) or not starts:
         return None
     last = starts[-1]
-    ended = next((e for e in history.during(operation.operation, TaskEnd) if e.number > last.number), None)
-    if ended and isinstance(last.trail, list) and isinstance(ended.write, list):
-        return ended, [*last.trail, *ended.write]
-    return last, last.trail
+    ends = (done for done in history.during(operation.operation, TaskEnd) if done.number > last.number)
+    wrote: Json = next((done.write for done in ends if done.task == last.task), [])
+    return (last, [*last.trail, *wrote]) if is_valid(last.trail) and is_valid(wrote) else None
