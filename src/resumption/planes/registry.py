@@ -20,6 +20,7 @@ GROUP = "resumption.planes"
 _BUILT_IN = {
     "langgraph": "resumption.planes.langgraph.spec",
     "langgraph-guarded": "resumption.planes.langgraph_guarded.spec",
+    "dbos": "resumption.planes.dbos.spec",
     "reference": "resumption.planes.reference",
     "burr": "resumption.planes.burr.spec",
     "agent-framework": "resumption.planes.agent_framework.spec",
