@@ -20,6 +20,7 @@ GROUP = "resumption.planes"
 _BUILT_IN = {
     "langgraph": "resumption.planes.langgraph.spec",
     "langgraph-guarded": "resumption.planes.langgraph_guarded.spec",
+    "crewai": "resumption.planes.crewai.spec",
     "dbos": "resumption.planes.dbos.spec",
     "reference": "resumption.planes.reference",
     "faulty": "resumption.planes.faulty",
