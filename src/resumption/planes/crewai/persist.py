@@ -1,4 +1,4 @@
-"""The adapter for flows decorated with `@persist`: the state is stored after each method, and a new kickoff loads it."""
+"""The adapter for flows decorated with `@persist`: state is stored after each method, and a new kickoff loads it."""
 
 from __future__ import annotations
 
