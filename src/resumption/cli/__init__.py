@@ -28,8 +28,8 @@ from resumption.harness.policy import ExitCode
 
 __all__ = ["main"]
 
-_LAZY = ("approvals", "ledger", "model", "recover")
-"""Groups whose module is imported when they are used: what they need would make every other command start slower."""
+_LAZY = ("approvals", "ledger", "model", "recover", "report")
+"""Commands whose module is imported when they are used: what they need would make every other command start slower."""
 
 _UNMEASURABLE = (EnvironmentBroken, EnvironmentUnavailable, WorkerLost, StatementsUnreadable)
 """The errors after which nothing could be told; all others are a mistake in what was asked for."""
