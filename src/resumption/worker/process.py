@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -178,8 +179,8 @@ class _Worker:
         }
 
 
-def _pending(pending: tuple[Pending, ...]) -> list[dict[str, str]]:
-    return [{"identity": item.identity, "name": item.name} for item in pending]
+def _pending(pending: tuple[Pending, ...]) -> list[dict[str, Any]]:
+    return [asdict(item) for item in pending]
 
 
 def serve_descriptor(descriptor: int) -> None:
