@@ -25,6 +25,7 @@ def guarded_saver(saver: BaseCheckpointSaver[Any]) -> GuardedSaver:
     kind: type[GuardedSaver] = type(name, (mixin, type(saver)), {"__module__": mixin.__module__})
     copy = object.__new__(kind)
     copy.__dict__.update(saver.__dict__)
+    copy.guard_key = object()
     copy.prepare(saver)
     return copy
 
