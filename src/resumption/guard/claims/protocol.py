@@ -23,13 +23,11 @@ __all__ = [
     "accepting",
     "claiming",
     "claims_at",
-    "claims_of",
     "concluding",
     "creating",
     "delivered",
     "fencing",
     "holding",
-    "last_claim",
     "now",
     "place",
     "present",
@@ -145,22 +143,10 @@ def unclaiming(sql: Statements, thread: str, keys: Iterable[str], delivery: str)
         yield sql.unaccept, (thread, delivery)
 
 
-def claims_of(sql: Statements, thread: str, interrupt: str) -> Work[list[Claim]]:
-    """The claims on the interrupts of that id, the newest first."""
-    found = yield sql.claims_of, (thread, interrupt)
-    return [Claim.of(row) for row in found.rows]
-
-
 def claims_at(sql: Statements, thread: str, root: str) -> Work[list[Claim]]:
     """The claims that were made while this was the thread's newest checkpoint, the oldest first."""
     found = yield sql.claims_at, (thread, root)
     return [Claim.of(row) for row in found.rows]
-
-
-def last_claim(sql: Statements, thread: str) -> Work[Claim | None]:
-    """The newest claim on any interrupt of the thread."""
-    found = yield sql.last_claim, (thread,)
-    return Claim.of(found.rows[0]) if found.rows else None
 
 
 def delivered(sql: Statements, thread: str, identity: str) -> Work[Delivery | None]:

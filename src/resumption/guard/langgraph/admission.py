@@ -31,7 +31,7 @@ from resumption.guard.langgraph.calls import Call, Intent
 from resumption.guard.langgraph.forking import forked
 from resumption.guard.langgraph.house import House, Replay, Run
 from resumption.guard.langgraph.sight import UNPROVEN, Sight, consumed
-from resumption.guard.langgraph.slots import NULL_TASK, RESUME, dropping, knowing, putting, reading
+from resumption.guard.langgraph.slots import NULL_TASK, RESUME, dropping, knowing, newest, putting
 from resumption.guard.langgraph.steps import Course, Inspect, Pause, Read, Write
 from resumption.guard.langgraph.tenure import Tenure
 from resumption.guard.stores.protocol import Work
@@ -163,8 +163,8 @@ def _finished(call: Call, house: House, tenure: Tenure) -> Course[Run | Replay]:
 
 def _accepting(call: Call, house: House) -> Work[None]:
     keeper = house.keeper
-    step = yield from reading(keeper.guard_slots, call.thread, lambda rows: ())
-    yield from protocol.accepting(keeper.guard_sql, house.delivery(call, step.head))
+    head = yield from newest(keeper.guard_slots, call.thread)
+    yield from protocol.accepting(keeper.guard_sql, house.delivery(call, head))
 
 
 # Addresses and recoveries ---------------------------------------------------------------------------------------------
@@ -173,8 +173,8 @@ def _accepting(call: Call, house: House) -> Work[None]:
 def _must_be_head(call: Call, house: House) -> Course[None]:
     """A checkpoint id says where, not that another outcome is wanted: an old one is refused."""
     slots = house.keeper.guard_slots
-    step = yield Read(lambda: reading(slots, call.thread, lambda rows: ()))
-    if step.head == call.checkpoint:
+    head = yield Read(lambda: newest(slots, call.thread))
+    if head == call.checkpoint:
         return
     known = yield Read(lambda: knowing(slots, call.thread, call.checkpoint))
     raise _superseded(call, branch(known=known, head=False, interrupted=False, fork=False))

@@ -1,4 +1,4 @@
-"""The mixin for `AsyncPostgresSaver`, on a connection, a pipeline or a pool. See `postgres` for what its parts are for."""
+"""The mixin for `AsyncPostgresSaver`, on a connection, a pipeline or a pool. `postgres` says what its parts are for."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class GuardedAsyncPostgres(AwaitedSaver, AsyncPostgresSaver):
             cause = failure or error  # a spoilt pipeline fails once more when it is left
             if tenure is not None and isinstance(cause, CONFLICTS):
                 await self.aread(lambda: protocol.holding(self.guard_sql, tenure.thread, tenure.token, tenure.fence))
-            raise cause
+            raise cause from cause.__cause__
         if tenure is not None:
             tenure.fence = fence
 

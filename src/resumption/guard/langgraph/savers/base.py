@@ -36,7 +36,7 @@ E = TypeVar("E")
 
 @dataclass(frozen=True, slots=True)
 class Open(Generic[E]):
-    """A transaction under way. `execute` runs a statement of the guard's in it; a coroutine, for savers of that kind."""
+    """A transaction under way. `execute` runs a statement of the guard's in it; a coroutine, if the saver has such."""
 
     key: object
     """Of the saver, and of its copies."""
@@ -61,6 +61,9 @@ class GuardedSaver(BaseCheckpointSaver[Any]):
     guard_slots: SlotStatements
     guard_key: object
     """The same for copies of a guarded saver: LangGraph makes them, with a serializer of its own."""
+    guard_groups: bool
+    """Whether writes may share a transaction. A subclass that has methods of its own to store by may rely on each being
+    durable when it returns."""
 
     def prepare(self, original: BaseCheckpointSaver[Any]) -> None:
         """Make this copy of `original` ready for use."""

@@ -96,7 +96,7 @@ class GuardedPostgres(BlockingSaver, PostgresSaver):
             cause = failure or error  # a spoilt pipeline fails once more when it is left
             if tenure is not None and isinstance(cause, CONFLICTS):
                 self.read(lambda: protocol.holding(self.guard_sql, tenure.thread, tenure.token, tenure.fence))
-            raise cause
+            raise cause from cause.__cause__
         if tenure is not None:
             tenure.fence = fence
 
