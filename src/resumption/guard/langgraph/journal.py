@@ -14,7 +14,7 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, closing, nullcontext
 from typing import Any
 
 __all__ = ["AwaitedJournal", "BlockingJournal", "Entry"]
@@ -95,23 +95,23 @@ class BlockingJournal(_Journal):
             raise entry.error
 
     def _store(self) -> None:
-        storing = self._storing()
-        group = next(storing, None)
-        while group is not None:
-            failure: BaseException | None = None
-            try:
-                if self._together and len(group) > 1:
-                    with self._together():
+        with closing(self._storing()) as storing:
+            group = next(storing, None)
+            while group is not None:
+                failure: Exception | None = None
+                try:
+                    with self._block(group):
                         for entry in group:
                             entry.store()
-                else:
-                    group[0].store()
-            except Exception as error:
-                failure = error
-            try:
-                group = storing.send(failure)
-            except StopIteration:
-                return
+                except Exception as error:
+                    failure = error
+                try:
+                    group = storing.send(failure)
+                except StopIteration:
+                    return
+
+    def _block(self, group: Sequence[Entry]) -> AbstractContextManager[Any]:
+        return self._together() if self._together and len(group) > 1 else nullcontext()
 
 
 class AwaitedJournal(_Journal):
@@ -131,20 +131,20 @@ class AwaitedJournal(_Journal):
             raise entry.error
 
     async def _store(self) -> None:
-        storing = self._storing()
-        group = next(storing, None)
-        while group is not None:
-            failure: BaseException | None = None
-            try:
-                if self._together and len(group) > 1:
-                    async with self._together():
+        with closing(self._storing()) as storing:
+            group = next(storing, None)
+            while group is not None:
+                failure: Exception | None = None
+                try:
+                    async with self._block(group):
                         for entry in group:
                             await entry.store()
-                else:
-                    await group[0].store()
-            except Exception as error:
-                failure = error
-            try:
-                group = storing.send(failure)
-            except StopIteration:
-                return
+                except Exception as error:
+                    failure = error
+                try:
+                    group = storing.send(failure)
+                except StopIteration:
+                    return
+
+    def _block(self, group: Sequence[Entry]) -> AbstractAsyncContextManager[Any]:
+        return self._together() if self._together and len(group) > 1 else nullcontext()

@@ -22,7 +22,9 @@ def guarded_saver(saver: BaseCheckpointSaver[Any]) -> GuardedSaver:
         return saver
     base, mixin = _kind_of(saver)
     name = f"Guarded{type(saver).__name__}"
-    kind: type[GuardedSaver] = type(name, (mixin, type(saver)), {"__module__": mixin.__module__})
+    # A subclass's own methods stay outermost: what they do after LangGraph's has returned finds its write durable.
+    bases = (mixin,) if type(saver) is base else (type(saver), mixin)
+    kind: type[GuardedSaver] = type(name, bases, {"__module__": mixin.__module__})
     copy = object.__new__(kind)
     copy.__dict__.update(saver.__dict__)
     copy.guard_key = object()
