@@ -132,4 +132,5 @@ def join(receipts: Sequence[Receipt]) -> Receipt:
         pins={plane: pins for receipt in receipts for plane, pins in receipt.pins.items()},
         cells=tuple(cell for receipt in receipts for cell in receipt.cells),
         histories={name: text for receipt in receipts for name, text in receipt.histories.items()},
+        drills={name: text for receipt in receipts for name, text in receipt.drills.items()},
     )
