@@ -6,9 +6,8 @@ signatures of a saver to decide what it can do. They store exactly what the stoc
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Container, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager
+from collections.abc import Callable, Container, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
