@@ -59,13 +59,13 @@ def print_drills(drills: Sequence[Drilled], console: Console, *, verbose: bool =
     _print_program(drills[0], console)
     for drilled in drills:
         if len(drills) > 1:
-            heading(console, "With guard() and @effect" if drilled.guarded else "As it is")
+            heading(console, "With guard() and @effect" if drilled.way.guarded else "As it is")
         _print_drill(drilled, console, verbose=verbose)
 
 
 def _print_program(drilled: Drilled, console: Console) -> None:
     request = drilled.request
-    how = "awaited" if drilled.asynchronous else "called"
+    how = "awaited" if drilled.way.asynchronous else "called"
     console.print(
         Text.assemble(
             (request.target, "bold"), f" on langgraph {drilled.version}, {how}, durability {request.durability}"
