@@ -108,27 +108,41 @@ async def _review(item: Item) -> State:
     return {"done": [f"{item['name']}={answer}"]}
 
 
-async def _confirm(state: State) -> State:
+class Batches(State):
+    confirmed: Annotated[list[str], operator.add]
+
+
+class Confirmed(TypedDict):
+    confirmed: list[str]
+
+
+async def _confirm(state: State) -> Confirmed:
     answer = interrupt({"confirm": sorted(state["done"])})
     send(2, f"confirm {len(state['done'])}: {answer}")
-    return {"done": [f"confirmed {answer}"]}
+    return {"confirmed": [answer]}
 
 
-def _again(state: State) -> str:
-    return END if sum(entry.startswith("confirmed") for entry in state["done"]) == 2 else "batch"
+def _each(state: Batches) -> list[Send]:
+    return [Send("review", {"name": name}) for name in ("a", "b")]
+
+
+def _again(state: Batches) -> str:
+    return END if len(state["confirmed"]) == 2 else "batch"
 
 
 async def many() -> Any:
     """A loop over a subgraph with a gate, behind parallel gates; it can only be awaited, on a saver that is too."""
-    inner = StateGraph(State)
+    inner = StateGraph(Batches, input_schema=State, output_schema=Confirmed)
     inner.add_node("confirm", _confirm)
     inner.add_edge(START, "confirm")
-    builder = StateGraph(State)
+    builder = StateGraph(Batches)
     builder.add_node("batch", lambda state: {})
     builder.add_node("review", _review)  # type: ignore[arg-type]
     builder.add_node("closing", inner.compile())
     builder.add_edge(START, "batch")
-    builder.add_conditional_edges("batch", lambda _: [Send("review", {"name": name}) for name in ("a", "b")], ["review"])
+    builder.add_conditional_edges(
+        "batch", lambda _: [Send("review", {"name": name}) for name in ("a", "b")], ["review"]
+    )
     builder.add_edge("review", "closing")
     builder.add_conditional_edges("closing", _again, ["batch", END])
     async with AsyncSqliteSaver.from_conn_string(":memory:") as saver:

@@ -20,6 +20,7 @@ from resumption.harness.drill.twin import Twin, differences, run_twin
 from resumption.harness.workspace import workspace_folder
 from resumption.history.history import History
 from resumption.planes.drill.settings import short_name
+from resumption.planes.drill.spec import FORK, REPLAY
 
 __all__ = ["Drilled", "Listener", "Outcome", "drill"]
 
@@ -115,7 +116,7 @@ class _Drill:
         drilled = Drilled(request=self.request, way=way, pins=self.site.pins, twin=twin)
         if unsteady := differences(twin, run_twin(self.site, self.request, way, "twin/2")):
             return replace(drilled, unsteady=unsteady)
-        everything = enumerate_protocols(twin, self.request, guarded=guarded)
+        everything = enumerate_protocols(twin, self.request, fork=FORK if way.protected else REPLAY)
         protocols = [protocol for protocol in everything if self.only(protocol)]
         alternatives, notes = self._alternatives(way, twin, protocols)
         protocols = [one for one in protocols if one.action is not Action.FORK or one.place in alternatives]
@@ -130,13 +131,14 @@ class _Drill:
 
     def _first_twin(self, *, guarded: bool) -> tuple[Way, Twin]:
         """The first run without faults. A program that says that it must be awaited is."""
-        way = Way(guarded, self.site.survey.asynchronous)
+        look = self.site.survey
+        way = Way(guarded, look.asynchronous, look.guards_itself)
         try:
             return way, run_twin(self.site, self.request, way, "twin/1")
         except DrillFailed as error:
             if way.asynchronous or not any(said in error.what for said in _SYNCHRONOUS):
                 raise
-        way = Way(guarded, asynchronous=True)
+        way = replace(way, asynchronous=True)
         return way, run_twin(self.site, self.request, way, "twin/1")
 
     def _alternatives(self, way: Way, twin: Twin, protocols: Sequence[Protocol]) -> tuple[dict[int, Twin], list[str]]:

@@ -32,6 +32,8 @@ class Survey:
     nodes: tuple[str, ...]
     asynchronous: bool
     """Whether it can only be awaited, as far as that can be seen."""
+    guards_itself: bool
+    """Whether the graph is one that `guard` returned."""
     preload: tuple[str, ...]
     """What it imports, and can be imported before a process is forked."""
 
@@ -41,7 +43,18 @@ class Way:
     """How the program is run."""
 
     guarded: bool = False
+    """Whether the drill guards it."""
     asynchronous: bool = False
+    guards_itself: bool = False
+
+    @property
+    def protected(self) -> bool:
+        """Whether it is guarded, by whom ever."""
+        return self.guarded or self.guards_itself
+
+    def plane(self, settings: Settings) -> PlaneSpec:
+        """The plane of the program, run like this."""
+        return plane(settings, guarded=self.guarded, asynchronous=self.asynchronous, protected=self.protected)
 
 
 class Site:
@@ -81,8 +94,7 @@ class Site:
     @contextmanager
     def ground(self, name: str, form: Form | None, way: Way) -> Iterator[Ground]:
         """A trial in a folder of its own, on a thread that no other trial has. It is observed when the block ends."""
-        spec = plane(self._settings, guarded=way.guarded, asynchronous=way.asynchronous)
-        with self._trial(name, form, spec, self._workload) as ground:
+        with self._trial(name, form, way.plane(self._settings), self._workload) as ground:
             yield ground
 
     @contextmanager
@@ -109,7 +121,7 @@ class Site:
         found = said.trail
         if "error" in found:
             raise getattr(errors, found["error"])(found["what"], advice=found["advice"])
-        return Survey(tuple(found["nodes"]), found["asynchronous"], tuple(found["preload"]))
+        return Survey(tuple(found["nodes"]), found["asynchronous"], found["guarded"], tuple(found["preload"]))
 
 
 class Ground:

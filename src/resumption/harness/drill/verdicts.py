@@ -13,7 +13,6 @@ from resumption.harness.drill.findings import PROPERTIES, Breach, Found
 from resumption.harness.drill.protocols import Action
 from resumption.harness.receipts import Cell, Part, Receipt, new_receipt
 from resumption.history.ndjson import encode_history
-from resumption.planes.drill.spec import plane
 from resumption.planes.interface import Form
 
 __all__ = ["cells_of", "receipt_of"]
@@ -158,8 +157,7 @@ def _distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def _cell(drilled: Drilled, pieces: Sequence[_Piece]) -> Cell:
     form = pieces[0].form
-    way = drilled.way
-    spec = plane(drilled.request.settings(), guarded=way.guarded, asynchronous=way.asynchronous)
+    spec = drilled.way.plane(drilled.request.settings())
     label = merge(piece.part.label for piece in pieces)
     return Cell(
         plane=drilled.request.target,

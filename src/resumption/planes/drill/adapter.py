@@ -8,6 +8,7 @@ from typing import cast
 from langgraph.types import Durability
 
 from resumption.guard.effects import Ledger
+from resumption.guard.langgraph.graph import GuardedGraph
 from resumption.history.workload import Workload
 from resumption.planes.drill.effects import Record, install, keep_ledgers_in
 from resumption.planes.drill.programs import load, on_saver
@@ -44,4 +45,6 @@ def open_program(workload: Workload, store: Store, instruments: Instruments, *, 
         Seam(workload, instruments),
         cast(Durability, settings.durability),
     )
-    return DrillRun(plane(settings, guarded=guarded), app, store.thread, settings, source, guarded=guarded)
+    protected = guarded or isinstance(source, GuardedGraph)
+    spec = plane(settings, guarded=guarded, protected=protected)
+    return DrillRun(spec, app, store.thread, settings, source, guarded=protected)

@@ -29,12 +29,18 @@ FORK = Form("fork", Operation.FORK, "fork(graph, config with the checkpoint id, 
 
 
 def plane(
-    settings: Settings, preload: Sequence[str] = (), *, guarded: bool = False, asynchronous: bool = False
+    settings: Settings,
+    preload: Sequence[str] = (),
+    *,
+    guarded: bool = False,
+    asynchronous: bool = False,
+    protected: bool = False,
 ) -> PlaneSpec:
     """The plane of a program: the documented forms of resuming it, on the drill's own SQLite saver.
 
     `preload` are modules that the program imports, and that can be imported before a process is forked.
-    `asynchronous` says whether the program is awaited.
+    `guarded` says whether the drill guards the program, `protected` whether anybody does; `asynchronous`, whether the
+    program is awaited.
     """
     search = dict.fromkeys((settings.folder, *filter(None, sys.path)))
     return PlaneSpec(
@@ -44,7 +50,7 @@ def plane(
         adapter=f"resumption.planes.drill.{'guarded' if guarded else 'adapter'}",
         preload=(*GRAPH.preload, *_ADAPTERS, *preload),
         backends=(Backend("sqlite-async" if asynchronous else "sqlite"),),
-        forms=(MAP, BARE, NO_INPUT, CHECKPOINT, FORK if guarded else REPLAY),
+        forms=(MAP, BARE, NO_INPUT, CHECKPOINT, FORK if protected else REPLAY),
         environment={
             **GRAPH.environment,
             VARIABLE: settings.encode(),

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from resumption.errors import ResumptionError
+from resumption.guard.langgraph.graph import GuardedGraph
 from resumption.history.events import Json
 from resumption.history.workload import Workload
 from resumption.planes.drill.exchange import find
@@ -70,6 +71,7 @@ def _look(settings: Settings) -> Json:
     return {
         "nodes": list(nodes(source)),
         "asynchronous": needs_event_loop(source),
+        "guarded": isinstance(source, GuardedGraph),
         "preload": _importable(set(sys.modules) - before),
     }
 
