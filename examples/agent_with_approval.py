@@ -1,7 +1,8 @@
 """An agent that may send money back only when a human says so, with a scripted model in place of a real one.
 
 The worker is killed right after the refund went out, before anything of it is stored, and another one takes the
-conversation over: without a record of the refund it is sent twice, and behind `@effect` once. To see every such moment, drill it:
+conversation over: without a record of the refund it is sent twice, and behind `@effect` once. To see every such moment,
+drill it:
 
     resumption drill examples.agent_with_approval:agent --effect examples.agent_with_approval:refund --decide yes \
         --input '{"messages": [{"role": "user", "content": "Refund order 7, please."}]}'

@@ -2,9 +2,9 @@
 
     python examples/recovery_worker.py [postgresql://…]
 
-The first worker asks, is answered, transfers, and is killed with SIGKILL before any of that is stored. The recovery finds
-the thread, and serves the recorded decision: nobody is asked again. The transfer is an effect with a ledger, in the same
-database; the bank is asked what nobody else can know. Without a database named, everything is in files.
+The first worker asks, is answered, transfers, and is killed with SIGKILL before any of that is stored. The recovery
+finds the thread, and serves the recorded decision: nobody is asked again. The transfer is an effect with a ledger, in
+the same database; the bank is asked what nobody else can know. Without a database named, everything is in files.
 """
 
 from __future__ import annotations

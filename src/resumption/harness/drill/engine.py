@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
@@ -161,7 +162,10 @@ class _Drill:
         self, way: Way, twin: Twin, alternatives: dict[int, Twin], protocols: Sequence[Protocol]
     ) -> list[Outcome]:
         """The outcomes in the order of the protocols; without those that the time didn't suffice for."""
-        waiting = iter(enumerate(protocols))
+        order = list(enumerate(protocols))
+        if self.request.seconds is not None:  # where not all can be run, another seed runs others
+            random.Random(self.request.seed).shuffle(order)
+        waiting = iter(order)
         running: dict[Future[Outcome], int] = {}
         done: dict[int, Outcome] = {}
         with ThreadPoolExecutor(self.jobs, thread_name_prefix="resumption-drill") as pool:

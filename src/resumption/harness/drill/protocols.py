@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -80,14 +79,8 @@ class Ran:
 
 
 def enumerate_protocols(twin: Twin, request: Request, *, fork: Form) -> tuple[Protocol, ...]:
-    """Every protocol for a program, forks in the form given.
-
-    They come in the order of its run, or in that of the seed where the time is limited.
-    """
-    protocols = [*_crashes(twin), *_at_gates(twin, request, fork)]
-    if request.seconds is not None:
-        random.Random(request.seed).shuffle(protocols)
-    return tuple(protocols)
+    """Every protocol for a program, in the order of its run; forks in the form given."""
+    return (*_crashes(twin), *_at_gates(twin, request, fork))
 
 
 def _crashes(twin: Twin) -> Iterator[Protocol]:
