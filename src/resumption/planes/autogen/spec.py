@@ -41,8 +41,8 @@ SWARM = PlaneSpec(
     ),
     durability=Durability.CALLER,
     snapshots=(
-        "The team runs one turn at a time (max_turns=1), and the caller saves save_state() behind each, when the team "
-        "isn't running: to a file beside, which then takes the old one's place."
+        "The team runs one turn at a time (max_turns=1), and the caller saves save_state() before the first and behind "
+        "each, when the team isn't running: to a file beside, which then takes the old one's place."
     ),
     framework_snapshots=True,
     lacks={Capability.FAN_OUT: _ONE_SPEAKER, Capability.PARALLEL_GATES: _ONE_SPEAKER},

@@ -75,7 +75,7 @@ class SwarmRun:
 
     def start(self, value: Json) -> Handle:
         """Start the run; the first agent has heard of no trail, which is an empty one."""
-        return Call(lambda: asyncio.run(self._run(_file(self._store), None, _BEGIN)))
+        return Call(lambda: asyncio.run(self._start()))
 
     def deliver(self, decision: Decision) -> Handle:
         """Hand a decision over: to the team that is live here, else to one that loads a saved state."""
@@ -97,7 +97,7 @@ class SwarmRun:
             return Snapshot([], (), False)
         asyncio.run(build(self._workload, self._instruments).load_state(state))
         last = _last(state)
-        return Snapshot(last["trail"], self._waiting(last), last["target"] == END)
+        return Snapshot(last.get("trail", []), self._waiting(last), last.get("target") == END)
 
     def address(self) -> Address:
         """Return the newest state, and the agents that wait for an answer."""
@@ -136,15 +136,20 @@ class SwarmRun:
     def _recover(self) -> Outcome:
         state = self._saved()
         last = _last(state)
-        if last["target"] in (PERSON, END):
+        if last.get("target") in (PERSON, END):
             return self._outcome(last)
-        return asyncio.run(self._run(_file(self._store), state, None))
+        return asyncio.run(self._run(_file(self._store), state, None if last else _BEGIN))
 
-    async def _run(self, path: Path, state: Mapping[str, Any] | None, task: str | BaseChatMessage | None) -> Outcome:
-        """Let a team run turn by turn, from a state or from the beginning, and save behind each turn."""
+    async def _start(self) -> Outcome:
+        path = _file(self._store)
+        fresh = dict(await build(self._workload, self._instruments).save_state())
+        self._save(path, fresh)
+        return await self._run(path, fresh, _BEGIN)
+
+    async def _run(self, path: Path, state: Mapping[str, Any], task: str | BaseChatMessage | None) -> Outcome:
+        """Let a team run turn by turn, from a state, and save behind each turn."""
         team = build(self._workload, self._instruments)
-        if state is not None:
-            await team.load_state(state)
+        await team.load_state(state)
         self._live = _Live(team, asyncio.get_running_loop())
         try:
             while True:
@@ -162,26 +167,26 @@ class SwarmRun:
 
     def _waiting(self, last: Mapping[str, Any]) -> tuple[Pending, ...]:
         """The question that an agent asked with its last message, if it did."""
-        if last["target"] != PERSON:
+        if last.get("target") != PERSON:
             return ()
         return (Pending(identity=behind_question(self._workload, last["asks"]), name=last["asks"]),)
 
     def _save(self, path: Path, state: Mapping[str, Any]) -> None:
         """Replace the newest state, in its bracket. The tasks on its trail are durable then."""
         last = _last(state)
-        marks = {entry.partition("=")[0] for entry in last["trail"]}
+        marks = {entry.partition("=")[0] for entry in last.get("trail", [])}
         ended = [task.name for task in self._workload.tasks if task.name in marks]
         text = json.dumps(state)
-        with self._instruments.persist(f"save({last['source']})", ended):
+        with self._instruments.persist(f"save({last.get('source', _BEGIN)})", ended):
             beside = path.with_suffix(".new")
             beside.write_text(text, encoding="utf-8")
             os.replace(beside, path)
 
 
 def _last(state: Mapping[str, Any]) -> dict[str, Any]:
-    """The last message of a team's thread that carries the trail."""
+    """The last message of a team's thread that carries the trail; nothing before an agent has spoken."""
     thread = state["agent_states"][_MANAGER]["message_thread"]
-    last: dict[str, Any] = next(message for message in reversed(thread) if message["type"] == _TRAIL)
+    last: dict[str, Any] = next((message for message in reversed(thread) if message["type"] == _TRAIL), {})
     return last
 
 

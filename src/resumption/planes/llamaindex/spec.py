@@ -25,7 +25,7 @@ _FORMS = (
     Form(
         "run-context",
         Operation.RECOVER,
-        "run(ctx=Context.from_dict(the newest snapshot)), unless the caller saved it where the run waits or at its end.",
+        "run(ctx=Context.from_dict(the newest snapshot)), unless the caller saved it where the run waits or ended.",
         statement="recover-from-dict",
     ),
     Form(
