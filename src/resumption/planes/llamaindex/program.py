@@ -1,11 +1,13 @@
 """The workload as a workflow: steps that pass an event on to the next, or that a first step fans out to.
 
 The two paths differ in how a task asks. In one it is cut at its questions, a step for each part; in the other it is one
-step, which runs again from its beginning when the answer is there.
+step, which runs again from its beginning when the answer is there. Tasks run in threads, so that the event loop is
+free while one takes its time, as it is where steps await what they do.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, Protocol, TypeVar
 
@@ -79,7 +81,7 @@ def build_two_step(workload: Workload, instruments: Instruments, saved: Saved) -
                     state.asked = {asked: name for asked, name in state.asked.items() if asked != ev.question}
             state = await ctx.store.get_state()
             decisions = state.decisions[task.name] if place else []
-            came_to = perform_part(task, state.trail, instruments, decisions)
+            came_to = await asyncio.to_thread(perform_part, task, state.trail, instruments, decisions)
             if not isinstance(came_to, Interrupt):
                 return await _end(workload, ctx, task, came_to)
             async with ctx.store.edit_state() as state:
@@ -113,7 +115,7 @@ def build_wait_for_event(workload: Workload, instruments: Instruments, saved: Sa
                 return _at_once(waiting).response
 
             state = await ctx.store.get_state()
-            write = perform(task, state.trail, instruments, ask)
+            write = await asyncio.to_thread(perform, task, state.trail, instruments, ask)
             return await _end(workload, ctx, task, TaskEnded(write))
 
         _add(program, task.name, whole, _accepted(workload, task), [_behind(workload, task)], saved)
