@@ -1,4 +1,4 @@
-"""LlamaIndex Workflows through their adapters: what the specs say, and both paths on the real thing, in one process."""
+"""LlamaIndex Workflows through their adapters: what the specs say, and every path on the real thing, in one process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from resumption.harness.probes.workloads import FAN_OUT, PARALLEL_GATES, SEQUENC
 from resumption.history.events import Intent
 from resumption.history.workload import WriteFault
 from resumption.planes.interface import Address, Capability, Completed, Decision, Failed, Parked, Store
-from resumption.planes.llamaindex.spec import SPECS, TWO_STEP, WAIT_FOR_EVENT
+from resumption.planes.llamaindex.spec import SPECS, TWO_STEP, WAIT_WITH_REQUIREMENTS
 from resumption.planes.statements import load
 
 pytest.importorskip("workflows")
@@ -33,8 +33,14 @@ def two_step():
 
 
 @pytest.fixture
-def waiting():
-    return importlib.import_module(WAIT_FOR_EVENT.adapter)
+def required():
+    return importlib.import_module(WAIT_WITH_REQUIREMENTS.adapter)
+
+
+@pytest.fixture(params=SPECS[:2], ids=lambda spec: spec.path)
+def typed(request):
+    """The paths whose answers have a type for each question."""
+    return importlib.import_module(request.param.adapter)
 
 
 @pytest.fixture
@@ -154,8 +160,8 @@ def test_a_form_that_nobody_listed_is_an_error(adapter, store, seen):
 # Answers ------------------------------------------------------------------------------------------------------------
 
 
-def test_an_answer_to_a_question_that_nobody_asked_is_refused_in_two_steps(two_step, store, seen):
-    run = two_step.open_run(SEQUENCE, store, seen)
+def test_an_answer_to_a_question_that_nobody_asked_is_refused_by_its_type(typed, store, seen):
+    run = typed.open_run(SEQUENCE, store, seen)
     run.start({}).wait()
     refused = deliver(run, "yes", at=Address(requests={"approve": "approve-2"}))
     assert isinstance(refused, Failed)
@@ -189,29 +195,29 @@ def test_an_answer_that_comes_while_the_run_is_live_fires_again_in_two_steps(two
     assert outcomes == [Completed(["a", "approve=yes", "approve=no", "b", "c"])]
 
 
-def test_two_questions_of_one_task_get_their_own_answers_in_two_steps(two_step, store, seen):
-    run = two_step.open_run(TWO_INTERRUPTS, store, seen)
+def test_two_questions_of_one_task_get_their_own_answers_by_their_types(typed, store, seen):
+    run = typed.open_run(TWO_INTERRUPTS, store, seen)
     run.start({}).wait()
     assert names(deliver(run, "yes", "first")) == ["second"]
     assert deliver(run, "no", "second") == Completed(["a", "approve=yes+no"])
 
 
-def test_the_second_answer_is_taken_for_both_where_a_restored_step_waits(waiting, store, seen):
-    run = waiting.open_run(TWO_INTERRUPTS, store, seen)
+def test_the_second_answer_is_taken_for_both_where_a_restored_step_has_requirements(required, store, seen):
+    run = required.open_run(TWO_INTERRUPTS, store, seen)
     run.start({}).wait()
     assert names(deliver(run, "yes", "first")) == ["second"]
     assert deliver(run, "no", "second") == Completed(["a", "approve=no+no"])
 
 
-def test_a_restored_step_that_waits_takes_an_answer_to_a_question_that_nobody_asked(waiting, store, seen):
-    run = waiting.open_run(SEQUENCE, store, seen)
+def test_a_restored_step_with_requirements_takes_an_answer_that_does_not_meet_them(required, store, seen):
+    run = required.open_run(SEQUENCE, store, seen)
     run.start({}).wait()
     taken = deliver(run, "yes", at=Address(requests={"approve": "approve-2"}))
     assert taken == Completed(["a", "approve=yes", "b", "c"])
 
 
-def test_two_gates_that_ask_at_once_get_their_own_answers_in_two_steps(two_step, store, seen):
-    run = two_step.open_run(PARALLEL_GATES, store, seen)
+def test_two_gates_that_ask_at_once_get_their_own_answers_by_their_types(typed, store, seen):
+    run = typed.open_run(PARALLEL_GATES, store, seen)
     assert names(run.start({}).wait()) == ["left", "right"]
     assert names(deliver(run, "no", "right")) == ["left"]
     assert deliver(run, "yes", "left") == Completed(["a", "left=yes", "right=no"])

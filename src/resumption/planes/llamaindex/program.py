@@ -1,6 +1,6 @@
 """The workload as a workflow: steps that pass an event on to the next, or that a first step fans out to.
 
-The two paths differ in how a task asks. In one it is cut at its questions, a step for each part; in the other it is one
+The paths differ in how a task asks. In one it is cut at its questions, a step for each part; in the others it is one
 step, which runs again from its beginning when the answer is there. Tasks run in threads, so that the event loop is
 free while one takes its time, as it is where steps await what they do.
 """
@@ -21,7 +21,16 @@ from resumption.planes.llamaindex.events import Answer, Asked, Ended, StepStarte
 from resumption.planes.tasks import Ended as TaskEnded
 from resumption.planes.tasks import perform, perform_part
 
-__all__ = ["Build", "Saved", "State", "build_two_step", "build_wait_for_event", "question_of", "steps_of"]
+__all__ = [
+    "Build",
+    "Saved",
+    "State",
+    "build_two_step",
+    "build_wait_for_event",
+    "build_wait_with_requirements",
+    "question_of",
+    "steps_of",
+]
 
 T = TypeVar("T")
 
@@ -46,6 +55,10 @@ class State(BaseModel):
 
 Saved = Callable[[str], Awaitable[None]]
 """Returns once the caller has saved a snapshot, at the start of a step."""
+
+
+Wait = Callable[[Context[State], Task, Interrupt], Coroutine[Any, Any, Answer]]
+"""How a step waits for the answer to one of its questions."""
 
 
 class Build(Protocol):
@@ -98,21 +111,40 @@ def build_two_step(workload: Workload, instruments: Instruments, saved: Saved) -
 
 
 def build_wait_for_event(workload: Workload, instruments: Instruments, saved: Saved) -> Workflow:
-    """Make each task one step, which asks by `ctx.wait_for_event`."""
+    """Make each task one step, which asks by `ctx.wait_for_event`, for an answer of a type of its own."""
+
+    def wait(ctx: Context[State], task: Task, interrupt: Interrupt) -> Coroutine[Any, Any, Answer]:
+        question = question_of(task, interrupt)
+        return ctx.wait_for_event(
+            answer_to(question), waiter_event=_request(task, interrupt), waiter_id=question, timeout=None
+        )
+
+    return _build_waiting(workload, instruments, saved, wait)
+
+
+def build_wait_with_requirements(workload: Workload, instruments: Instruments, saved: Saved) -> Workflow:
+    """Make each task one step, which asks by `ctx.wait_for_event`, for an answer that says which question it is for."""
+
+    def wait(ctx: Context[State], task: Task, interrupt: Interrupt) -> Coroutine[Any, Any, Answer]:
+        question = question_of(task, interrupt)
+        return ctx.wait_for_event(
+            Answer,
+            waiter_event=_request(task, interrupt),
+            waiter_id=question,
+            requirements={"question": question},
+            timeout=None,
+        )
+
+    return _build_waiting(workload, instruments, saved, wait)
+
+
+def _build_waiting(workload: Workload, instruments: Instruments, saved: Saved, wait: Wait) -> Workflow:
     program = _program(workload, saved)
 
     def add_task(task: Task) -> None:
         async def whole(ctx: Context[State], ev: Any) -> Event:
             def ask(interrupt: Interrupt) -> Any:
-                question = question_of(task, interrupt)
-                waiting = ctx.wait_for_event(
-                    Answer,
-                    waiter_event=_request(task, interrupt),
-                    waiter_id=question,
-                    requirements={"question": question},
-                    timeout=None,
-                )
-                return _at_once(waiting).response
+                return _at_once(wait(ctx, task, interrupt)).response
 
             state = await ctx.store.get_state()
             write = await asyncio.to_thread(perform, task, state.trail, instruments, ask)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from resumption.planes.interface import Backend, Durability, Form, Operation, PlaneSpec
 
-from resumption.planes.interface import Backend, Capability, Durability, Form, Operation, PlaneSpec
-
-__all__ = ["SPECS", "TWO_STEP", "WAIT_FOR_EVENT"]
+__all__ = ["SPECS", "TWO_STEP", "WAIT_FOR_EVENT", "WAIT_WITH_REQUIREMENTS"]
 
 _POLICY = (
     "The caller saves ctx.to_dict() at the start of each step, which waits for it, where the run waits for a person, "
@@ -38,7 +36,7 @@ _FORMS = (
 )
 
 
-def _plane(path: str, lacks: Mapping[Capability, str]) -> PlaneSpec:
+def _plane(path: str) -> PlaneSpec:
     return PlaneSpec(
         name="llamaindex",
         package="llama-index-workflows",
@@ -50,16 +48,18 @@ def _plane(path: str, lacks: Mapping[Capability, str]) -> PlaneSpec:
         durability=Durability.CALLER,
         snapshots=_POLICY,
         framework_snapshots=True,
-        lacks=lacks,
         environment={"DO_NOT_TRACK": "1"},
     )
 
 
-TWO_STEP = _plane("two-step", {})
+TWO_STEP = _plane("two-step")
 """A step in front of each question returns an `InputRequiredEvent`, and one behind it takes the answer."""
 
-WAIT_FOR_EVENT = _plane("wait-for-event", {})
-"""One step for each task, which asks by `ctx.wait_for_event`."""
+WAIT_FOR_EVENT = _plane("wait-for-event")
+"""One step for each task, which asks by `ctx.wait_for_event`, for an answer of a type of its own."""
 
-SPECS: tuple[PlaneSpec, ...] = (TWO_STEP, WAIT_FOR_EVENT)
+WAIT_WITH_REQUIREMENTS = _plane("wait-with-requirements")
+"""The same, where answers are of one type, and `requirements` say which question each is for."""
+
+SPECS: tuple[PlaneSpec, ...] = (TWO_STEP, WAIT_FOR_EVENT, WAIT_WITH_REQUIREMENTS)
 """Every plane of this family."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from resumption.history.events import Json
 from resumption.history.workload import Workload
 from resumption.planes.interface import Instruments, Store
-from resumption.planes.llamaindex.events import Answer
+from resumption.planes.llamaindex.events import Answer, answer_to
 from resumption.planes.llamaindex.program import build_wait_for_event
 from resumption.planes.llamaindex.runs import ContextRun
 from resumption.planes.llamaindex.snapshots import tamper
@@ -19,4 +19,4 @@ def open_run(workload: Workload, store: Store, instruments: Instruments) -> Cont
 
 
 def _answer(question: str, value: Json) -> Answer:
-    return Answer(question=question, response=value)
+    return answer_to(question)(question=question, response=value)
