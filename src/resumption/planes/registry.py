@@ -23,10 +23,12 @@ _BUILT_IN = {
     "llamaindex": "resumption.planes.llamaindex.spec",
     "autogen": "resumption.planes.autogen.spec",
     "pydantic-graph": "resumption.planes.pydantic_graph.spec",
+    "crewai": "resumption.planes.crewai.spec",
     "dbos": "resumption.planes.dbos.spec",
     "reference": "resumption.planes.reference",
     "burr": "resumption.planes.burr.spec",
     "agent-framework": "resumption.planes.agent_framework.spec",
+    "google-adk": "resumption.planes.google_adk.spec",
     "faulty": "resumption.planes.faulty",
 }
 
