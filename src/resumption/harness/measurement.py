@@ -5,14 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 
 from resumption.errors import EnvironmentUnavailable
 from resumption.harness.installations import INSTALLED, Installation, isolated
+from resumption.harness.locks import read_recipe
 from resumption.harness.probes import Probe
 from resumption.harness.receipts import Receipt
 from resumption.harness.runner import Progress, run_suite
 from resumption.harness.targets import Target, planes_of
+from resumption.planes.interface import PlaneSpec
 
 __all__ = ["installation_of", "join", "measure"]
 
@@ -60,13 +63,29 @@ def installation_of(
 ) -> Installation:
     """Where a target's framework is installed; an isolated environment is made if it isn't there yet.
 
+    A target without a version means what is installed beside the harness; where nothing is, the family's newest
+    committed release stands in for it, and `say` is told.
+
     Raises `UnknownName`, `TargetUnreadable`, or `EnvironmentUnavailable`, on Windows for any target.
     """
     if sys.platform == "win32":
         raise EnvironmentUnavailable("Measuring needs POSIX processes.", advice="On Windows, run it in WSL.")
-    if not target.version:
+    spec = target.specs()[0]
+    if target.version:
+        return isolated(spec, target.version, python=python, say=say)
+    newest = "" if _is_installed(spec) else read_recipe(spec).newest
+    if not newest:
         return INSTALLED
-    return isolated(target.specs()[0], target.version, python=python, say=say)
+    say(f"{spec.package} isn't installed beside this program: {target}@{newest} is measured, in its own environment.")
+    return isolated(spec, newest, python=python, say=say)
+
+
+def _is_installed(spec: PlaneSpec) -> bool:
+    """Whether a plane's framework is there without an isolated environment."""
+    try:
+        return not spec.package or bool(metadata.version(spec.package))
+    except metadata.PackageNotFoundError:
+        return False
 
 
 def join(receipts: Sequence[Receipt]) -> Receipt:

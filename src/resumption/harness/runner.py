@@ -146,7 +146,7 @@ def _run(job: Job, environment: Environment, server: PostgresServer, folder: Pat
         stores = stores_for(job.spec, job.backend, environment, server)
     except (BackendMissing, PostgresMissing) as error:
         return Result(job, version, not_run=f"{error.what} {error.advice}")
-    with environment.launcher() as launcher:
+    with environment.launcher() as launcher, environment.spawner() as spawner:
         lab = Lab(
             job.probe.address,
             job.spec,
@@ -155,6 +155,7 @@ def _run(job: Job, environment: Environment, server: PostgresServer, folder: Pat
             launcher,
             folder,
             stores=stores,
+            spawner=spawner,
             thorough=job.thorough,
         )
         try:

@@ -23,6 +23,8 @@ _BUILT_IN = {
     "crewai": "resumption.planes.crewai.spec",
     "dbos": "resumption.planes.dbos.spec",
     "reference": "resumption.planes.reference",
+    "burr": "resumption.planes.burr.spec",
+    "agent-framework": "resumption.planes.agent_framework.spec",
     "faulty": "resumption.planes.faulty",
 }
 

@@ -11,7 +11,20 @@ from resumption.planes.interface import Instruments
 
 __all__ = ["perform"]
 
-_CORRUPT: dict[WriteFault, Any] = {WriteFault.NULL_ITEM: [None], WriteFault.NULL: None, WriteFault.WRONG_TYPE: 7}
+
+def _unserialisable() -> list[object]:
+    class Unserialisable:
+        """Local to a function, so that no codec finds it by its name: pickle neither."""
+
+    return [Unserialisable()]
+
+
+_CORRUPT: dict[WriteFault, Any] = {
+    WriteFault.NULL_ITEM: [None],
+    WriteFault.NULL: None,
+    WriteFault.WRONG_TYPE: 7,
+    WriteFault.UNSERIALISABLE: _unserialisable(),
+}
 
 
 def perform(task: Task, trail: Json, instruments: Instruments, ask: Callable[[Interrupt], Json]) -> Any:
