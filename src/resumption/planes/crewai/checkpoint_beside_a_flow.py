@@ -1,4 +1,4 @@
-"""The adapter for flows with a `CheckpointConfig` in a process that made another flow object before, and left it idle."""
+"""The adapter for flows with a `CheckpointConfig` where another flow object was made before, and left idle."""
 
 from __future__ import annotations
 

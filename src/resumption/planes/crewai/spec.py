@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from resumption.planes.interface import Backend, Capability, Form, Operation, PlaneSpec
 
@@ -28,7 +28,7 @@ _REKICK = Form(
 
 def _plane(
     path: str,
-    forms: tuple[Form, ...],
+    forms: Sequence[Form],
     *,
     lacks: Mapping[Capability, str] | None = None,
     fork_discriminator: str = "",
