@@ -11,7 +11,7 @@ UV := env -u PYTHONDONTWRITEBYTECODE -u VIRTUAL_ENV $$(command -v uv || echo $(B
 INSTALL := $(UV) pip install --quiet --compile-bytecode --python $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help check test lint types layers soak bench prove docs site locks clean
+.PHONY: help check test lint types layers soak bench prove docs matrix site locks clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-8s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,6 +76,9 @@ docs: $(DEVELOP) ## write the pages that are made from data
 
 site: $(SITE) ## build the documentation's site, into build/site
 	$(BIN)/zensical build --strict --clean
+
+matrix: $(RUN) ## measure every framework, and write the published matrix
+	$(BIN)/python scripts/matrix.py
 
 locks: $(DEVELOP) ## resolve the locks of the frameworks' releases again
 	$(BIN)/python scripts/locks.py

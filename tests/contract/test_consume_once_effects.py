@@ -280,3 +280,15 @@ def test_live_run_that_goes_on_beside_a_late_decision_conforms() -> None:
     p.fires("ship")
     p.returns("a", "approve=True", "c")
     assert stray.number in cell(p, CO_E).witnesses
+
+
+def test_late_decision_that_runs_what_the_live_run_is_about_to_run_breaches() -> None:
+    p = live()
+    under_way = p.now
+    p.deliver(False, intent=Intent.STRAY)
+    p.fires("ship")
+    p.returns("a", "approve=True", "c")
+    p.on(under_way)
+    p.fires("ship")
+    p.returns("a", "approve=True", "c")
+    assert "fired effect `ship` on branch b0 again after it" in story(cell(p, CO_E))

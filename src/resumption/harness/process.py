@@ -21,6 +21,7 @@ __all__ = ["Bench", "Died", "Process", "Seat"]
 
 _OPERATION_SECONDS = 60.0
 _OPENING_SECONDS = 180.0  # a process that isn't a fork imports its framework first
+_INPUT: Json = {"trail": []}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +99,9 @@ class Process:
         if self._ask(self._numbered(self._opening("reopen", workload))) is None:
             raise self._lost("died while it opened its run again")
 
-    def start(self) -> Outcome | Died:
-        """Start the run, with the input that every workload has: an empty trail."""
-        return self._operate({"do": "start", "value": {"trail": []}})
+    def start(self, value: Json = _INPUT) -> Outcome | Died:
+        """Start the run, with the input that every workload has unless another is given: an empty trail."""
+        return self._operate({"do": "start", "value": value})
 
     def answer(
         self, value: Json, *, target: str, intent: Intent = Intent.ANSWER, delivery: str = "", at: Address | None = None
@@ -111,7 +112,7 @@ class Process:
         """
         return self._operate(self._delivery(value, target, intent, at or self.address(), delivery))
 
-    def fork(self, value: str, *, target: str, at: Address) -> Outcome | Died:
+    def fork(self, value: Json, *, target: str, at: Address) -> Outcome | Died:
         """Deliver another decision, with fork intent, where the interrupt was pending. It opens a branch of its own."""
         self.branch = f"{MAIN}.{self._bench.number_fork()}"
         message = self._delivery(value, target, Intent.FORK, at)
@@ -166,7 +167,7 @@ class Process:
         if said and "waits" in said:
             self.outcome()
 
-    def hold_delivery(self, value: str, *, target: str, at: Address | None = None, delay: float | None = None) -> None:
+    def hold_delivery(self, value: Json, *, target: str, at: Address | None = None, delay: float | None = None) -> None:
         """Send a racing delivery, and have the process wait at the line until it is released.
 
         With a `delay`, in seconds, it waits that long once it is released, and says when it sets out.
@@ -244,7 +245,7 @@ class Process:
             "delivery": delivery or self._bench.name_delivery(),
         }
 
-    def _racing_delivery(self, value: str, target: str, at: Address, delay: float | None) -> dict[str, Any]:
+    def _racing_delivery(self, value: Json, target: str, at: Address, delay: float | None) -> dict[str, Any]:
         return self._racing(self._delivery(value, target, Intent.RACE, at), delay)
 
     def _racing_recovery(self, delay: float | None) -> dict[str, Any]:

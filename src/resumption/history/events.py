@@ -123,10 +123,11 @@ class Inspect(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pending:
-    """One pending interrupt, as the plane reports it: its address there, and its name in the workload."""
+    """One pending interrupt, as the plane reports it: its address there, its name in the workload, what it asks."""
 
     identity: str
     name: str
+    question: Json = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -110,17 +110,28 @@ class WorkerInstruments:
 
     def fire(self, effect: str, *, task: str, value: Json) -> None:
         """Fire an effect between the two events that bracket it."""
+        with self.effect(effect, task=task, value=value):
+            pass
+
+    @contextmanager
+    def effect(self, effect: str, *, task: str, value: Json) -> Iterator[None]:
+        """Fire an effect that is a call of the program's own, in the block: its row is committed when that returned."""
         with self._lock:
             self._calls += 1
             call = f"p{self._process}-{self._calls}"
         self.record(EffectBegin, call=call, effect=effect, task=task, value=jsonable(value))
         self._faults.reach(f"effect:{effect}:before")
         with self._quiescence.busy():
+            yield
             self._oracle.fire(call, effect, jsonable(value))
         with self._lock:
             self._returned += 1
             self.record(EffectEnd, call=call, count=self._returned)
         self._faults.reach(f"effect:{effect}:after")
+
+    def fired(self, effect: str, key: str) -> bool:
+        """Whether the record holds a call of the effect with this idempotency key, in its value's `key`."""
+        return self._oracle.holds(effect, key)
 
     def work(self, seconds: float) -> None:
         """Take time: the workload's own slow work, not synchronisation."""

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -248,8 +249,8 @@ def _store(message: dict[str, Any]) -> Store:
     return Store(message["backend"], Path(message["store"]), message["thread"], message["database"])
 
 
-def _pending(pending: tuple[Pending, ...]) -> list[dict[str, str]]:
-    return [{"identity": item.identity, "name": item.name} for item in pending]
+def _pending(pending: tuple[Pending, ...]) -> list[dict[str, Any]]:
+    return [asdict(item) for item in pending]
 
 
 def serve_descriptor(descriptor: int) -> None:

@@ -51,7 +51,7 @@ def repeats(history: History, branch: Branch, resume: Deliver | Recover) -> list
         if finished and not beside:
             summary = f"a resume at a finished run fired {what}"
             found.append(finding(history, summary, finished, resume, firing.fire.begin))
-        elif repeated := _repeated(history, branch, resume, firing):
+        elif repeated := _repeated(history, branch, resume, firing, beside=beside):
             consume, first = repeated
             summary = (
                 f"a resume without fork intent fired {what} again, after interrupt `{consume.interrupt}` was consumed"
@@ -81,16 +81,19 @@ def _finished(history: History, branch: Branch, resume: Deliver | Recover) -> Re
 
 
 def _repeated(
-    history: History, branch: Branch, resume: Deliver | Recover, firing: Firing
+    history: History, branch: Branch, resume: Deliver | Recover, firing: Firing, *, beside: bool
 ) -> tuple[Consume, Firing] | None:
-    """The consumption and the earlier fire that a fire repeats, if it is one that its resume must not repeat."""
+    """The consumption and the earlier fire that a fire repeats, if it is one that its resume must not repeat.
+
+    Of what fires beside a resume, the earlier fire may be the resume's own: then both ran what only one may run.
+    """
     consumes = [c for c in branch.of(Consume) if c.number < firing.fire.begin and _in_scope(history, resume, c, firing)]
     earlier = [
         other
         for other in branch.firings
         if other.step == firing.step
         and other.fire.begin < firing.fire.begin
-        and other.fire.operation != resume.operation
+        and (beside or other.fire.operation != resume.operation)
         and not _is_window(history, branch, resume, other, firing)
     ]
     return (consumes[0], earlier[0]) if consumes and earlier else None

@@ -17,6 +17,7 @@ from resumption.history.events import Json, Pending
 from resumption.history.workload import Shape, Workload
 from resumption.planes.agent_framework.executors import RESULT, Begin, End, Gather, TaskExecutor
 from resumption.planes.agent_framework.spec import WORKFLOW
+from resumption.planes.brackets import beside_the_loop
 from resumption.planes.interface import (
     Address,
     Call,
@@ -70,7 +71,8 @@ class _Storage(FileCheckpointStorage):
         senders = "+".join(checkpoint.messages) or "+".join(
             event.source_executor_id for event in checkpoint.pending_request_info_events.values()
         )
-        with self._instruments.persist(f"save({checkpoint.iteration_count}:{senders})", self.ended):
+        bracket = self._instruments.persist(f"save({checkpoint.iteration_count}:{senders})", self.ended)
+        async with beside_the_loop(bracket):
             saved: str = await super().save(checkpoint)
         return saved
 

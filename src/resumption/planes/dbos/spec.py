@@ -44,7 +44,7 @@ WORKFLOW = PlaneSpec(
         Form(
             "fork-failed",
             Operation.RECOVER,
-            "DBOS.launch() and, if the workflow has ended in an error, fork_workflow(workflow id, the step that failed).",
+            "DBOS.launch() and, if the workflow has ended in an error, fork_workflow(workflow id, the failed step).",
             statement="fork-from-step",
         ),
         Form(

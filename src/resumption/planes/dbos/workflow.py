@@ -104,9 +104,7 @@ class WorkflowRun:
     Operations go through `DBOSClient`, as those of a web server do; only launching needs the executor itself.
     """
 
-    def __init__(
-        self, workload: Workload, store: Store, program: Callable[[Json], Json], progress: Progress
-    ) -> None:
+    def __init__(self, workload: Workload, store: Store, program: Callable[[Json], Json], progress: Progress) -> None:
         self._workload = workload
         self._url = f"sqlite:///{store.location / _FILE}"
         # DBOS computes the version of a program from its source, and this adapter's source is the same for all.

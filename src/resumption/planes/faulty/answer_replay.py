@@ -18,7 +18,10 @@ def _everything(workload: Workload) -> frozenset[str]:
 FAULT = Fault(
     name="answer-replay",
     module=__name__,
-    footprint=frozenset({Property.EFFECT_EXACTLY_ONCE, Property.PREFIX_CONTINUATION}),
+    # The first task runs again before anybody reads what it once wrote, altered though that may be (VL).
+    footprint=frozenset(
+        {Property.EFFECT_EXACTLY_ONCE, Property.PREFIX_CONTINUATION, Property.LOAD_VALIDITY},
+    ),
     rules=Rules(rewinds=_everything),
 )
 
