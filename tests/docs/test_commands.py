@@ -56,7 +56,7 @@ def _run(line: str, folder: Path) -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         shlex.split(line),
-        cwd=ROOT if line.startswith("python examples/") else folder,
+        cwd=ROOT if line.startswith(("python examples/", "resumption drill examples.")) else folder,
         env={**os.environ, "PATH": path},
         capture_output=True,
         text=True,

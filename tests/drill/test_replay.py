@@ -42,11 +42,7 @@ def test_what_failed_in_a_check_fails_again(checked: Path, tmp_path: Path) -> No
 def test_what_failed_in_a_check_and_holds_now_is_fixed(checked: Path, tmp_path: Path) -> None:
     mended = tmp_path / "mended.json"
     # The same failures, said of a plane that doesn't have the fault.
-    mended.write_text(
-        checked.read_text()
-        .replace('"path": "fork-ignore"', '"path": "log"')
-        .replace('"plane": "faulty"', '"plane": "reference"')
-    )
+    mended.write_text(checked.read_text().replace(f'"plane": "{_FORK_IGNORED}"', '"plane": "reference"'))
     receipt = read_receipt(mended)
     assert failures(receipt)
     result = _invoke("replay", str(mended))
