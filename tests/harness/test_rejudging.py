@@ -65,6 +65,11 @@ def test_a_verdict_that_was_edited_is_found_out(receipt: Receipt) -> None:
     assert "undocumented" in str(disagreements(edited)[0])
 
 
+def test_a_finding_that_was_edited_is_found_out(receipt: Receipt) -> None:
+    edited = _edit(receipt, label=Label.UNDOCUMENTED, edit=lambda _, part: replace(part, findings=()))
+    assert any("says nothing, and its histories say" in str(found) for found in disagreements(edited))
+
+
 def test_a_verdict_on_another_probes_history_is_found_out(receipt: Receipt) -> None:
     clean = next(name for name in receipt.histories if "interrupt/task-before" in name)
     edited = _edit(receipt, label=Label.UNDOCUMENTED, edit=lambda _, part: replace(part, histories=(clean,)))

@@ -236,6 +236,8 @@ class Decision:
     form: str
     intent: Intent
     delivery: str
+    answers: Mapping[str, Json] = field(default_factory=dict)
+    """What the same delivery brings for further interrupts, by their names; only forms that name the interrupt do."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,7 @@ _LIVE = "the second decision fires nothing, and the interrupt consumes the first
     "consume/while-live",
     expectation=_LIVE,
     source="arXiv 2608.03836, property CO",
-    decides=(*_CONSUME_ONCE, Property.EFFECT_EXACTLY_ONCE),
+    decides=_CONSUME_ONCE,
     operation=Operation.DELIVER,
     needs=(Capability.GATE, Capability.LIVE_DELIVERY),
 )
@@ -142,7 +142,7 @@ def while_live(lab: Lab) -> None:
     "consume/while-live-elsewhere",
     expectation=_LIVE,
     source="arXiv 2608.03836, property CO",
-    decides=(*_CONSUME_ONCE, Property.EFFECT_EXACTLY_ONCE),
+    decides=_CONSUME_ONCE,
     operation=Operation.DELIVER,
     needs=(Capability.GATE, Capability.PROCESS_DEATH, Capability.CONCURRENT_RUNS),
 )

@@ -28,7 +28,7 @@ from resumption.planes.interface import (
     Snapshot,
 )
 from resumption.planes.langgraph.apps import App
-from resumption.planes.langgraph.runs import ThreadRun
+from resumption.planes.langgraph.runs import Dialect, ThreadRun
 
 __all__ = ["BREAKPOINT", "DrillRun"]
 
@@ -50,7 +50,7 @@ class DrillRun(ThreadRun):
         guarded: bool,
     ) -> None:
         """`source` is what the program is made of; its schema says which states are valid."""
-        super().__init__(spec, app, thread, lambda values: values)
+        super().__init__(spec, app, thread, Dialect(lambda values: values))
         self._settings = settings
         self._guarded = guarded
         self._delivery = ""
