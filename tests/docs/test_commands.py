@@ -61,7 +61,7 @@ def _run(line: str, folder: Path, environment: dict[str, str], expected: int) ->
         line = line.removeprefix(".venv/bin/")
     done = subprocess.run(
         shlex.split(line),
-        cwd=ROOT if line.startswith("python examples/") else folder,
+        cwd=ROOT if line.startswith(("python examples/", "resumption drill examples.")) else folder,
         env=environment,
         capture_output=True,
         text=True,
