@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Literal, TypeVar
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.pregel import Pregel
 
 from resumption.errors import UnsupportedSaver
@@ -27,7 +26,8 @@ def guard(graph: G, *, wait: float = 30.0, on_conflict: Literal["join", "raise"]
     It has the type and the methods of the graph, on the same connection. The graph itself isn't changed.
 
     Args:
-        graph: what `StateGraph.compile`, `entrypoint` or `create_agent` returned, with a checkpointer.
+        graph: what `StateGraph.compile`, `entrypoint` or `create_agent` returned. Without a checkpointer it is guarded
+            on the one that it is given for a run, by the platform that serves it.
         wait: how many seconds a call waits for another that has its thread, before it raises `RunBusy`.
         on_conflict: what a second delivery of the same decision to the same interrupt does: "join" gives it the
             outcome of the first, "raise" refuses it with `AlreadyConsumed`. Another decision is always refused.
@@ -37,17 +37,18 @@ def guard(graph: G, *, wait: float = 30.0, on_conflict: Literal["join", "raise"]
     if isinstance(graph, GuardedGraph):
         return graph
     check_seams()
-    if not isinstance(graph.checkpointer, BaseCheckpointSaver):
+    if isinstance(graph.checkpointer, bool):
         raise UnsupportedSaver(
-            f"{graph.get_name()} has no checkpointer of its own.",
-            advice="Compile it with one, and guard the outermost graph: its subgraphs are guarded with it.",
+            f"{graph.get_name()} is made to be part of another graph, whose checkpointer it uses or does without.",
+            advice="Guard the outermost graph: its subgraphs are guarded with it.",
         )
     settings = Settings(wait, on_conflict == "join")
     name = f"Guarded{type(graph).__name__}"
     kind: type[G] = type(name, (GuardedGraph, type(graph)), {"guard_settings": settings, "__module__": __name__})
     copy = object.__new__(kind)
     copy.__dict__.update(graph.__dict__)
-    copy.checkpointer = guarded_saver(graph.checkpointer)
+    if graph.checkpointer is not None:
+        copy.checkpointer = guarded_saver(graph.checkpointer)
     copy.nodes = validated(graph)
     install()
     return copy
