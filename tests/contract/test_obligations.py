@@ -33,6 +33,19 @@ def test_state_read_back_while_parked_is_what_the_gate_saw() -> None:
     assert cell(p, RL).measured is Measured.CONFORMS
 
 
+@pytest.mark.parametrize(("shown", "measured"), [(("a",), Measured.CONFORMS), ((), Measured.BREACHES)])
+def test_state_read_back_in_front_of_a_gate_that_has_not_started_holds_the_last_write(
+    shown: tuple[str, ...], measured: Measured
+) -> None:
+    p = Protocol()
+    p.start()
+    p.runs("a", sees=[])
+    p.parks("ok?")
+    p.inspect()
+    p.shows(*shown)
+    assert cell(p, RL).measured is measured
+
+
 def test_state_read_back_otherwise_breaches() -> None:
     p = Protocol()
     p.to_the_end()

@@ -1,15 +1,17 @@
 """RL: state read back by another process equals the state that the running process saw.
 
-What the running process saw is the trail that it returned or, if it parked, the trail with which its last task started.
+What the running process saw is the trail that it returned or, if it parked, the trail with which its last task started:
+the gate's, or, where a plane parks in front of a gate that has not started, that of the task before it with its write.
 """
 
 from __future__ import annotations
 
 from resumption.contract.judges.operations import outcome, same
+from resumption.contract.judges.program import is_valid
 from resumption.contract.judges.stories import finding, judgement, shown
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Finding, Judgement
-from resumption.history.events import Inspect, Json, Park, Raise, Return, State, TaskStart
+from resumption.history.events import Inspect, Json, Park, Raise, Return, State, TaskEnd, TaskStart
 from resumption.history.history import History, Operation
 
 __all__ = ["judge_reload_equals_live"]
@@ -45,4 +47,9 @@ def _live(history: History, operation: Operation) -> tuple[Return | TaskStart, J
     if isinstance(end, Return):
         return end, end.trail
     starts = list(history.during(operation.operation, TaskStart))
-    return (starts[-1], starts[-1].trail) if isinstance(end, Park) and starts else None
+    if not isinstance(end, Park) or not starts:
+        return None
+    last = starts[-1]
+    ends = (done for done in history.during(operation.operation, TaskEnd) if done.number > last.number)
+    wrote: Json = next((done.write for done in ends if done.task == last.task), [])
+    return (last, [*last.trail, *wrote]) if is_valid(last.trail) and is_valid(wrote) else None

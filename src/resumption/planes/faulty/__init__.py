@@ -15,6 +15,7 @@ from resumption.planes.faulty import (
     idempotent_race,
     ignored_drift,
     invalid_persist,
+    late_decision,
     lent_answer,
     lost_liveness,
     nondet_recovery,
@@ -23,6 +24,8 @@ from resumption.planes.faulty import (
     replay,
     silent_address,
     stale_inspection,
+    torn_record,
+    trusting_load,
     volatile_parking,
     writing_inspection,
 )
@@ -49,6 +52,9 @@ FAULTS: tuple[Fault, ...] = (
     stale_inspection.FAULT,
     dropped_task.FAULT,
     ignored_drift.FAULT,
+    trusting_load.FAULT,
+    late_decision.FAULT,
+    torn_record.FAULT,
 )
 """Every fault."""
 

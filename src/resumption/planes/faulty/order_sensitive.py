@@ -7,20 +7,21 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Facet
-from resumption.history.events import Json
 from resumption.history.workload import Workload
 from resumption.planes.faulty.fault import Fault
-from resumption.planes.interface import Instruments, Run, Store, TaskSpan
+from resumption.planes.faulty.passing import PassingInstruments
+from resumption.planes.interface import Instruments, Run, Store
 from resumption.planes.reference.log import Kind
 from resumption.planes.reference.rules import Rules
+from resumption.planes.reference.tampering import tamper
 
-__all__ = ["FAULT", "open_run"]
+__all__ = ["FAULT", "open_run", "tamper"]
 
 _FIRST, _SECOND = "first-note", "second-note"
 _PATIENCE = 40
@@ -52,10 +53,9 @@ def _notes(location: Path) -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class _NoteTaking:
+class _NoteTaking(PassingInstruments):
     """Instruments that write the two notes, from two threads, behind the record of one task."""
 
-    instruments: Instruments
     noted: str
     location: Path
 
@@ -76,19 +76,3 @@ class _NoteTaking:
     def _note(self, note: str) -> None:
         with self.instruments.persist(note), _notes(self.location).open("a") as file:
             file.write(f"{note}\n")
-
-    def task(self, name: str, trail: Json) -> AbstractContextManager[TaskSpan]:
-        """Bracket the body of a task."""
-        return self.instruments.task(name, trail)
-
-    def consume(self, task: str, interrupt: str, value: Json) -> None:
-        """Say that a gate received a decision."""
-        self.instruments.consume(task, interrupt, value)
-
-    def fire(self, effect: str, *, task: str, value: Json) -> None:
-        """Fire an external effect."""
-        self.instruments.fire(effect, task=task, value=value)
-
-    def work(self, seconds: float) -> None:
-        """Be slow."""
-        self.instruments.work(seconds)

@@ -14,12 +14,13 @@ from resumption.history.events import Json
 from resumption.history.workload import Shape, Task, Workload
 from resumption.planes.interface import Instruments, PlaneSpec, Store
 from resumption.planes.langgraph.apps import open_app
-from resumption.planes.langgraph.runs import ThreadRun, ask
+from resumption.planes.langgraph.runs import Dialect, ThreadRun, ask
 from resumption.planes.langgraph.savers import Seam
 from resumption.planes.langgraph.spec import GRAPH
+from resumption.planes.langgraph.tampering import tamper
 from resumption.planes.tasks import perform
 
-__all__ = ["State", "build", "open_graph", "open_run", "trail_of"]
+__all__ = ["State", "build", "open_graph", "open_run", "tamper", "trail_of"]
 
 
 class State(BaseModel):
@@ -43,7 +44,7 @@ def open_graph(
     builder = build(workload, instruments)
     seam = Seam(workload, instruments)
     app = open_app(lambda saver: builder.compile(checkpointer=saver), store, seam, durability)
-    return ThreadRun(spec, app, store.thread, trail_of)
+    return ThreadRun(spec, app, store.thread, Dialect(trail_of))
 
 
 def build(workload: Workload, instruments: Instruments) -> StateGraph[State]:
