@@ -149,7 +149,7 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
         return _Ground(self, saver, {**merged, "configurable": given}, breaks=bool(before or after))
 
     def _saver(self, configurable: Mapping[str, Any]) -> tuple[GuardedSaver, dict[str, Any]]:
-        """The saver of a run, guarded, and the run's settings with it: a platform gives one to a graph that has none."""
+        """A run's saver, guarded, and its settings with that. A platform gives one to a graph that has none."""
         saver = configurable.get(CONFIG_KEY_CHECKPOINTER, self.checkpointer)
         if isinstance(saver, GuardedSaver):
             return saver, dict(configurable)

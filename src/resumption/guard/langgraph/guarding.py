@@ -60,6 +60,7 @@ def fork(
     value: Any,
     *,
     interrupt: str | None = None,
+    into: str | None = None,
     **options: Any,
 ) -> Any:
     """Give an interrupt a second decision, on a branch of its own, and run it; returns what `invoke` does.
@@ -71,11 +72,13 @@ def fork(
         config: the thread, and the `checkpoint_id` at which the interrupt was pending.
         value: the decision.
         interrupt: the interrupt's id; needed if several were raised at that checkpoint.
+        into: a new thread for the branch, which begins as a copy of this one as it was while the interrupt waited. What
+            was finished by then stays so in every shape of program: a functional one's tasks don't run again.
         options: as for `invoke`, `delivery_id` included.
 
-    Raises `NothingToFork`, `UnknownAddress`, `AmbiguousAnswer`, and what `invoke` raises.
+    Raises `NothingToFork`, `UnknownAddress`, `AmbiguousAnswer`, `ThreadTaken`, and what `invoke` raises.
     """
-    return _guarded(graph).invoke(Fork(value, interrupt), config, **options)
+    return _guarded(graph).invoke(Fork(value, interrupt, into), config, **options)
 
 
 async def afork(
@@ -84,10 +87,11 @@ async def afork(
     value: Any,
     *,
     interrupt: str | None = None,
+    into: str | None = None,
     **options: Any,
 ) -> Any:
     """As `fork`, on the event loop."""
-    return await _guarded(graph).ainvoke(Fork(value, interrupt), config, **options)
+    return await _guarded(graph).ainvoke(Fork(value, interrupt, into), config, **options)
 
 
 def _guarded(graph: Pregel[Any, Any, Any, Any]) -> GuardedGraph:
