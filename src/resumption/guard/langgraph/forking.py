@@ -133,8 +133,8 @@ def _deciding(call: Call, house: House, site: _Site, before: StateSnapshot, afte
         interrupt, key, at = "", f"@/{head}", ("", head, NULL_TASK)
         yield from putting(keeper.guard_slots, call.thread, at, RESUME, serde.dumps_typed(answer.value))
     record = Claim(
-        call.thread, key, interrupt, answer.digest, *serde.dumps_typed(answer.value), head, "", head, task, answered, "[]",
-        call.delivery, protocol.now(), protocol.place(),
+        call.thread, key, interrupt, answer.digest, *serde.dumps_typed(answer.value), head, "", head, task, answered,
+        "[]", call.delivery, protocol.now(), protocol.place(),
     )  # fmt: skip
     yield from protocol.claiming(keeper.guard_sql, record)
     if call.delivery:

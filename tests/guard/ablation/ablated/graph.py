@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ablated.protections import ablate
-
 from resumption.history.workload import Workload
 from resumption.planes.interface import Instruments, Store
 from resumption.planes.langgraph_guarded import graph

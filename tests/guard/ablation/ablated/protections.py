@@ -14,6 +14,7 @@ from typing import Any
 from langgraph.types import Command
 
 from resumption.decide.claim import Claim as Verdict
+from resumption.errors import Fenced
 from resumption.guard.langgraph import admission, binding, guarding, loops
 from resumption.guard.langgraph.calls import Call
 from resumption.guard.langgraph.house import House, Run
@@ -80,7 +81,11 @@ def _no_slot() -> None:
         packed = house.keeper.serde.dumps_typed(one.answer.value)
         yield from putting(house.keeper.guard_slots, call.thread, at, RESUME, packed)
 
+    def spent(*_: Any) -> Any:
+        yield from ()
+
     admission._slotting = slotting
+    base.spent = spent  # type: ignore[attr-defined]
 
 
 def _no_fork() -> None:
@@ -113,6 +118,56 @@ def _no_ledger() -> None:
     runs.LedgeredEffects.fire = lambda self, effect, *, task, value: self._fire_once(effect, task, value)  # type: ignore[method-assign]
 
 
+def _no_memory_of_answers() -> None:
+    """A task that runs again stores the answers that it got to ask for, and forgets the rest."""
+
+    def keeping(serde: Any, slots: Any, config: Any, writes: Any, task: str) -> Any:
+        yield from ()
+        return writes
+
+    base.keeping = keeping  # type: ignore[attr-defined]
+
+
+# What the paper tried first, and found to come too late: the loop has read what it runs on before it writes. ----------
+
+
+def _claims_at_the_write() -> None:
+    """A decision is claimed when its task's answer is stored, not before the run reads."""
+    _no_lease()
+    _no_fence()
+    _no_claims()
+    taken: set[tuple[str, str]] = set()
+    store = base.BlockingSaver.put_writes
+
+    def put_writes(self: Any, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
+        if task_id != NULL_TASK and any(channel == RESUME for channel, _ in writes):
+            where = (config["configurable"]["thread_id"], task_id)
+            if where in taken:
+                raise Fenced("Somebody else's answer was stored.", advice="")
+            taken.add(where)
+        store(self, config, writes, task_id, task_path)
+
+    base.BlockingSaver.put_writes = put_writes  # type: ignore[method-assign]
+
+
+def _fork_at_the_write() -> None:
+    """A resume at a checkpoint makes its branch when its decision is stored: earlier answers are dropped then."""
+    _no_fork()
+    store = base.BlockingSaver.put_writes
+
+    def put_writes(self: Any, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
+        if task_id == NULL_TASK and any(channel == RESUME for channel, _ in writes):
+            where = config["configurable"]
+            self.conn.execute(
+                "DELETE FROM writes WHERE thread_id = ? AND checkpoint_id = ? AND channel = ?",
+                (where["thread_id"], where["checkpoint_id"], RESUME),
+            )
+            self.conn.commit()
+        store(self, config, writes, task_id, task_path)
+
+    base.BlockingSaver.put_writes = put_writes  # type: ignore[method-assign]
+
+
 ABLATIONS: dict[str, Callable[[], None]] = {
     "lease": _no_lease,
     "claims": _no_claims,
@@ -123,6 +178,9 @@ ABLATIONS: dict[str, Callable[[], None]] = {
     "order": _no_order,
     "ledger": _no_ledger,
     "fence": _no_fence,
+    "answers": _no_memory_of_answers,
+    "claims at the write": _claims_at_the_write,
+    "fork at the write": _fork_at_the_write,
 }
 """What can be taken out, by name."""
 
