@@ -39,7 +39,8 @@ class Execution:
             decided = self._decided(task)
             if decided is Recovery.WAITS:
                 raise Refused(Commit.OUT_OF_ORDER, task.name)
-            if decided is Recovery.PARKED or (runs(decided) and not self._run(task)):
+            parked = decided is Recovery.PARKED or (runs(decided) and not self._run(task))
+            if parked and not self.sight.program.fans_out:
                 break
         return self.sight.outcome()
 
@@ -85,7 +86,7 @@ class Execution:
                 missing=self.sight.missing_before(task),
             )
             if outcome is Commit.STORED:
-                with self.instruments.persist(kind.value, covers):
+                with self.instruments.persist(f"{kind.value}({name})", covers):
                     log.add(kind, Row(self.sight.attempt, place, name, value))
                     log.commit()
             elif outcome is not Commit.ALREADY_DURABLE:
