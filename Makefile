@@ -11,7 +11,7 @@ UV := env -u PYTHONDONTWRITEBYTECODE -u VIRTUAL_ENV $$(command -v uv || echo $(B
 INSTALL := $(UV) pip install --quiet --compile-bytecode --python $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help check test lint types layers soak bench prove docs locks clean
+.PHONY: help check test lint types layers soak bench prove docs matrix locks clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-8s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +68,9 @@ prove: $(DEVELOP) ## prove the model, and the decision functions as they ship
 
 docs: $(DEVELOP) ## write the pages that are made from data
 	$(BIN)/python scripts/pages.py
+
+matrix: $(RUN) ## measure every framework, and write the published matrix
+	$(BIN)/python scripts/matrix.py
 
 locks: $(DEVELOP) ## resolve the locks of the frameworks' releases again
 	$(BIN)/python scripts/locks.py

@@ -1,6 +1,10 @@
 """A payment behind an approval that is delivered twice: stock LangGraph charges twice, the guard once.
 
-Two workers get the same approval at the same moment, as after a double click or a redelivered message.
+Two workers get the same approval at the same moment, as after a double click or a redelivered message. To see what else
+can go wrong with it, drill it:
+
+    resumption drill examples.payment_approval:program --effect examples.payment_approval:charge --decide yes \
+        --input '{"amount": 100}'
 """
 
 from __future__ import annotations
@@ -9,6 +13,7 @@ import sqlite3
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -26,23 +31,36 @@ class Order(TypedDict, total=False):
     receipt: str
 
 
-def run(folder: Path, *, guarded: bool) -> int:
-    """Approve one order from two workers at once, and return how often it was charged."""
-    charges: list[int] = []
-    both_in_the_gate = threading.Barrier(2)
+def charge(amount: int) -> None:
+    """Charge the card, at the payment provider."""
+
+
+def program(charge: Callable[[int], None] = charge) -> StateGraph[Order]:
+    """Ask whether to charge an order, and charge it."""
 
     def pay(order: Order) -> Order:
         approved_by = interrupt(f"Charge {order['amount']}?")
-        with suppress(threading.BrokenBarrierError):  # if nobody else comes
-            both_in_the_gate.wait(timeout=1)
-        charges.append(order["amount"])
+        charge(order["amount"])
         return {"receipt": f"charged {order['amount']}, approved by {approved_by}"}
 
     builder = StateGraph(Order)
     builder.add_node("pay", pay)
     builder.add_edge(START, "pay")
+    return builder
+
+
+def run(folder: Path, *, guarded: bool) -> int:
+    """Approve one order from two workers at once, and return how often it was charged."""
+    charges: list[int] = []
+    both_at_the_provider = threading.Barrier(2)
+
+    def charge_slowly(amount: int) -> None:
+        with suppress(threading.BrokenBarrierError):  # if nobody else comes
+            both_at_the_provider.wait(timeout=1)
+        charges.append(amount)
+
     connection = sqlite3.connect(folder / f"guarded-{guarded}.db", check_same_thread=False)
-    compiled = builder.compile(checkpointer=SqliteSaver(connection))
+    compiled = program(charge_slowly).compile(checkpointer=SqliteSaver(connection))
     app: Any = guard(compiled) if guarded else compiled
     config = {"configurable": {"thread_id": "order-1"}}
     app.invoke({"amount": 100}, config)

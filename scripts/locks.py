@@ -18,7 +18,7 @@ PLANES = Path(__file__).parent.parent / "src" / "resumption" / "planes"
 def main(families: list[str]) -> None:
     """Rewrite the locks of the families named, or of all that have a recipe."""
     for folder in sorted(PLANES.glob("*/locks")):
-        family = folder.parent.name
+        family = folder.parent.name.replace("_", "-")
         if families and family not in families:
             continue
         spec = specs(family)[0]

@@ -13,8 +13,11 @@ __all__ = [
     "AmbiguousAnswer",
     "BackendMissing",
     "ComparisonImpossible",
+    "DecisionMissing",
     "DecisionPending",
     "DeliveryMismatch",
+    "DrillFailed",
+    "EffectNotFound",
     "EffectRunning",
     "EmptyAnswer",
     "EnvironmentBroken",
@@ -32,6 +35,7 @@ __all__ = [
     "LedgerUnavailable",
     "NotPending",
     "NotResolvable",
+    "NothingObserved",
     "NothingToFork",
     "OutputUnwritable",
     "PostgresMissing",
@@ -41,9 +45,12 @@ __all__ = [
     "RunBusy",
     "SchemaMismatch",
     "StatementsUnreadable",
+    "StubMissing",
     "Superseded",
     "SupersededCheckpoint",
+    "TargetNotFound",
     "TargetUnreadable",
+    "TargetUnusable",
     "ToolMissing",
     "UnknownAddress",
     "UnknownName",
@@ -350,3 +357,45 @@ class NothingToFork(GuardError):
     """There is no interrupt at the place that was to be forked, so the decision would have no receiver."""
 
     code = "RSM-515"
+
+
+class TargetNotFound(ResumptionError):
+    """What a drill was given can't be imported: the program, an effect, or a stub. The message has the reason."""
+
+    code = "RSM-601"
+
+
+class TargetUnusable(ResumptionError):
+    """What a drill was given is no graph, or its factory failed."""
+
+    code = "RSM-602"
+
+
+class EffectNotFound(ResumptionError):
+    """What was named as an effect is no function that can be exchanged for one that is on record."""
+
+    code = "RSM-603"
+
+
+class StubMissing(ResumptionError):
+    """Nothing is known that a stubbed effect could return, or what was given is not what the effect returns."""
+
+    code = "RSM-604"
+
+
+class NothingObserved(ResumptionError):
+    """No named effect fired in a run without faults, so that a drill could not have found anything."""
+
+    code = "RSM-605"
+
+
+class DecisionMissing(ResumptionError):
+    """A gate asked, and nobody said how to answer it; or an answer was given for a gate that never asked."""
+
+    code = "RSM-606"
+
+
+class DrillFailed(ResumptionError):
+    """The program doesn't come to its end even without a fault, so that nothing can be compared with it."""
+
+    code = "RSM-607"

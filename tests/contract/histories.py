@@ -30,6 +30,7 @@ from resumption.history.events import (
     Return,
     Start,
     State,
+    Tamper,
     TaskEnd,
     TaskStart,
 )
@@ -197,6 +198,11 @@ class Protocol:
         self.runs("approve", sees=["a"], decisions=(value,))
         self.runs("c", sees=["a", f"approve={value}"])
         self.returns("a", f"approve={value}", "c")
+
+    def is_tampered_with(self) -> int:
+        """A process that runs nothing makes the durable trail a number."""
+        self.events.append(Tamper(process=0))
+        return len(self.events)
 
     def _ask(self, event: Event, branch: str) -> Served:
         self._operations += 1

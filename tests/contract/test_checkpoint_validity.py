@@ -206,3 +206,13 @@ def test_program_without_an_invalid_write_is_unexercised() -> None:
     p = Protocol()
     p.to_the_end()
     assert cell(p, CV).measured is Measured.UNEXERCISED
+
+
+def test_an_object_that_was_stored_as_some_text_is_silent_corruption() -> None:
+    p = handed_over(stored=True)
+    p.returns("a", "<Unserialisable object>")
+    p.inspect()
+    p.shows("a", "<Unserialisable object>", finished=True)
+    (finding,) = cell(p, CV).findings
+    assert finding.silent_corruption
+    assert "was stored: the run holds it" in finding.summary

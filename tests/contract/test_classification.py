@@ -120,6 +120,6 @@ def test_facet_of_a_judgement_is_the_cell_unless_said_otherwise() -> None:
 def test_every_property_has_its_sentence_and_is_a_column_or_an_obligation() -> None:
     assert set(STATEMENTS) == set(Property) == {*CONTRACT, *OBLIGATIONS}
     assert [p.value for p in CONTRACT] == ["PC", "EO", "FD", "CV", "CO-c", "CO-e", "RD", "FI", "LV"]
-    assert [p.value for p in OBLIGATIONS] == ["RL", "RI", "LA", "LW", "TD"]
+    assert [p.value for p in OBLIGATIONS] == ["RL", "RI", "LA", "LW", "TD", "VL"]
     for statement in STATEMENTS.values():
         assert all((statement.name, statement.question.endswith("?"), statement.statement, statement.source))

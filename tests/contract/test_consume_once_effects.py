@@ -255,3 +255,40 @@ def test_fork_is_no_resume_without_fork_intent() -> None:
     p.fork(False)
     p.passes_the_gate(False)
     assert cell(p, CO_E).measured is Measured.UNEXERCISED
+
+
+@pytest.mark.parametrize("intent", [Intent.STRAY, Intent.RETRY])
+def test_live_run_that_passes_the_gate_again_for_a_late_decision_breaches(intent: Intent) -> None:
+    p = live()
+    under_way = p.now
+    p.deliver(False, intent=intent)
+    p.returns("a", "approve=True")
+    p.on(under_way)
+    p.fires("pay", value=False)
+    p.returns("a", "approve=True", "c")
+    assert "the run that was under way when a resume without fork intent came fired effect `pay`" in story(
+        cell(p, CO_E)
+    )
+
+
+def test_live_run_that_goes_on_beside_a_late_decision_conforms() -> None:
+    p = live()
+    under_way = p.now
+    stray = p.deliver(False, intent=Intent.STRAY)
+    p.raises()
+    p.on(under_way)
+    p.fires("ship")
+    p.returns("a", "approve=True", "c")
+    assert stray.number in cell(p, CO_E).witnesses
+
+
+def test_late_decision_that_runs_what_the_live_run_is_about_to_run_breaches() -> None:
+    p = live()
+    under_way = p.now
+    p.deliver(False, intent=Intent.STRAY)
+    p.fires("ship")
+    p.returns("a", "approve=True", "c")
+    p.on(under_way)
+    p.fires("ship")
+    p.returns("a", "approve=True", "c")
+    assert "fired effect `ship` on branch b0 again after it" in story(cell(p, CO_E))

@@ -28,6 +28,7 @@ from resumption.history.events import (
     Return,
     Start,
     State,
+    Tamper,
     TaskEnd,
     TaskStart,
 )
@@ -70,6 +71,7 @@ SAID: list[tuple[Event, str]] = [
     (Drift(process=0, workload=Workload((Task("a"), Task("b")))), "the program became `a`, `b`"),
     (Durable(process=0, of="store", sha256="0123456789abcdef"),
      "what was durable (store) had the SHA-256 0123456789ab…"),
+    (Tamper(process=0), "the durable trail was made a number, from outside"),
     (Oracle(process=0, fired=("c1",)), "the effect record was read"),
 ]  # fmt: skip
 

@@ -12,6 +12,7 @@ from snippets import PAGES, ROOT
 import resumption
 from resumption.cli.explain import error_classes
 from resumption.errors import ResumptionError
+from resumption.planes.registry import families, specs
 from resumption.report.contract_page import contract_page
 
 
@@ -29,9 +30,14 @@ def test_no_two_errors_share_a_code() -> None:
     assert codes == sorted(set(codes))
 
 
+_FRAMEWORKS = {spec.adapter.rpartition(".")[0] for family in families() for spec in specs(family) if spec.package}
+_NOT_EVERYWHERE = (*(f"{package}." for package in _FRAMEWORKS), "resumption.model.", "resumption.planes.drill.")
+"""Modules that need what isn't installed beside the harness, or not for every user."""
+
+
 def test_every_error_class_is_known_to_explain() -> None:
     for module in pkgutil.walk_packages(resumption.__path__, "resumption."):
-        if not module.name.startswith(("resumption.planes.langgraph.", "resumption.model.")):
+        if not module.name.startswith(_NOT_EVERYWHERE) or module.name.endswith(".spec"):
             importlib.import_module(module.name)
     classes: list[type[ResumptionError]] = [ResumptionError]
     for error in classes:

@@ -12,6 +12,7 @@ import sysconfig
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -21,14 +22,14 @@ from click.testing import CliRunner
 from resumption.cli import main
 from resumption.contract.verdicts import Label
 from resumption.errors import EnvironmentUnavailable, TargetUnreadable
-from resumption.harness import uv
+from resumption.harness import measurement, uv
 from resumption.harness.environments import Environment
-from resumption.harness.installations import CACHE, Installation, cache_folder, isolated
-from resumption.harness.locks import find_lock, read_recipe
-from resumption.harness.measurement import measure
+from resumption.harness.installations import CACHE, INSTALLED, Installation, cache_folder, isolated
+from resumption.harness.locks import Recipe, find_lock, read_recipe
+from resumption.harness.measurement import installation_of, measure
 from resumption.harness.probes import PROBES
 from resumption.harness.receipts import Cell, read_receipt, write
-from resumption.harness.targets import parse_target
+from resumption.harness.targets import Target, parse_target
 from resumption.planes.interface import PlaneSpec
 from resumption.planes.langgraph.spec import GRAPH
 from resumption.planes.reference.spec import REFERENCE
@@ -212,6 +213,29 @@ def test_every_release_of_the_recipe_has_a_lock_of_hashes_and_nothing_but_that(t
             assert f"\n{package}==" in lock.text
         for line in lock.text.splitlines():
             assert re.fullmatch(r"    --hash=sha256:[0-9a-f]{64}( \\)?|[A-Za-z0-9_.-]+==[^\\/:@]+\\", line), line
+
+
+def test_the_recipe_says_which_release_the_paper_measured_and_which_is_the_newest() -> None:
+    recipe = read_recipe(GRAPH)
+    assert (recipe.paper, recipe.newest) == ("1.2.9", "1.2.24")
+
+
+def test_a_release_that_a_recipe_names_and_does_not_list_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"paper = '9\.9' is none of the releases"):
+        Recipe(paper="9.9")
+
+
+def test_what_is_not_installed_is_measured_at_its_newest_committed_release(monkeypatch: pytest.MonkeyPatch) -> None:
+    def not_there(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(measurement.metadata, "version", not_there)
+    monkeypatch.setattr(measurement, "isolated", lambda spec, version, **_: Installation(Path(spec.name), version))
+    said: list[str] = []
+    assert installation_of(Target("langgraph"), say=said.append) == Installation(Path("langgraph"), "1.2.24")
+    assert "langgraph@1.2.24 is measured" in said[0]
+    assert installation_of(Target("reference"), say=said.append) == INSTALLED
+    assert len(said) == 1
 
 
 def test_a_sweep_writes_a_receipt_of_each_version_and_shows_them_in_one_matrix(

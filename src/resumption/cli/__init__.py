@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from resumption import __version__
+from resumption.cli.audit import audit
 from resumption.cli.check import check
 from resumption.cli.compare import compare
 from resumption.cli.explain import explain
@@ -27,8 +28,8 @@ from resumption.harness.policy import ExitCode
 
 __all__ = ["main"]
 
-_LAZY = ("approvals", "ledger", "model", "recover")
-"""Groups whose module is imported when they are used: what they need would make every other command start slower."""
+_LAZY = ("approvals", "drill", "ledger", "model", "recover", "replay", "report")
+"""Commands whose module is imported when they are used: what they need would make every other command start slower."""
 
 _UNMEASURABLE = (EnvironmentBroken, EnvironmentUnavailable, WorkerLost, StatementsUnreadable)
 """The errors after which nothing could be told; all others are a mistake in what was asked for."""
@@ -79,5 +80,5 @@ def main() -> None:
             stream.reconfigure(errors="replace")
 
 
-for _command in (check, compare, explain, planes, probes, race, sweep):
+for _command in (audit, check, compare, explain, planes, probes, race, sweep):
     main.add_command(_command)

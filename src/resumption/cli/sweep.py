@@ -57,12 +57,11 @@ def sweep(
             folder.mkdir(parents=True, exist_ok=True)
     for file in files.values():
         check_writable(file)
-    for target in targets:  # what can't be had is told before anything is measured
-        installation_of(target, python=python, say=partial(click.echo, err=True))
     bench = Bench(probes, jobs or default_jobs(), python)
     receipts: dict[Target, Receipt] = {}
     for target in targets:
         try:
+            installation_of(target, python=python, say=partial(click.echo, err=True))
             receipts[target] = bench.receipt(target)
         except ResumptionError as error:
             click.echo(f"{target} could not be measured: {error}", err=True)

@@ -1,4 +1,4 @@
-"""The contract: nine properties of a resume plane, and five obligations to its users.
+"""The contract: nine properties of a resume plane, and six obligations to its users.
 
 The properties are those of "Resume Means Resume" (arXiv 2608.03836), consume-once split into its count and its effects,
 with the protocol obligation FI and liveness beside the six safety properties. The obligations go beyond the paper.
@@ -29,6 +29,7 @@ class Property(StrEnum):
     LOUD_ADDRESSING = "LA"
     NO_LOST_WORK = "LW"
     TOPOLOGY_DRIFT = "TD"
+    LOAD_VALIDITY = "VL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +132,13 @@ STATEMENTS: dict[Property, Statement] = {
         "What happens to a parked run when its program changes?",
         "A parked run whose program changed is refused, or resumed by a defined rule; no task is skipped in silence.",
         "user obligation, beyond the paper",
+    ),
+    Property.LOAD_VALIDITY: Statement(
+        "validity at load",
+        "Is broken state refused when it is read?",
+        "Durable state that breaks its schema is refused with an error when it is loaded: nothing runs on it, and "
+        "nobody is handed it as sound.",
+        f"user obligation; {_PAPER} counts it as property CV where the caller does the writing",
     ),
 }
 """The sentences of the contract, by property."""

@@ -18,7 +18,7 @@ from resumption.history.history import History
 from resumption.planes.interface import Backend, Form, PlaneSpec
 from resumption.planes.statements import Bears, Citation, bearing
 
-__all__ = ["Job", "Result", "cells_of", "history_name"]
+__all__ = ["Job", "Result", "Verdict", "cells_of", "history_name", "verdict"]
 
 _MOST_FINDINGS = 3  # of one probe in one cell: a sweep repeats the same breach at many points
 
@@ -118,24 +118,54 @@ def _judged(result: Result, property_: Property, citations: Sequence[Citation]) 
     job = result.job
     for facet, judgements in by_facet.items():
         bears = bearing(
-            citations, property_, facet=facet, form=job.form.name if job.form else "", version=result.version
+            citations,
+            property_,
+            facet=facet,
+            form=job.form.name if job.form else "",
+            version=result.version,
+            probe=job.probe.address,
         )
-        labels, strict = zip(*(_label(judgement, bears, job.form) for judgement in judgements), strict=True)
-        findings = tuple(finding for judgement in judgements for finding in judgement.findings)
-        measured = merge_measured(judgement.measured for judgement in judgements)
-        reasons = [j.reason for j in judgements if j.measured is measured and j.reason]
+        found = verdict(judgements, bears, job.form)
         part = Part(
             probe=job.probe.address,
             trials=len(result.observations),
-            measured=measured,
-            label=merge(labels),
-            findings=_distinct(findings)[:_MOST_FINDINGS],
+            measured=found.measured,
+            label=found.label,
+            findings=found.findings,
             histories=tuple(history_name(job, number) for number in range(1, len(result.observations) + 1)),
-            reason=reasons[0] if reasons else "",
+            reason=found.reason,
             note="; ".join(filter(None, (_frequency(result.observations), result.note))),
         )
-        cited = tuple(citation.id for citation in bears) if measured is Measured.BREACHES else ()
-        yield _Piece(result, property_, facet, part, merge(strict), cited)
+        yield _Piece(result, property_, facet, part, found.strict, found.citations)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What several histories of one probe say of one facet of a property."""
+
+    measured: Measured
+    label: Label
+    strict: Label
+    findings: tuple[Finding, ...]
+    reason: str
+    citations: tuple[str, ...]
+    """Identities of the statements that the label rests on."""
+
+
+def verdict(judgements: Sequence[Judgement], bears: Sequence[Citation], form: Form | None) -> Verdict:
+    """Merge judgements of one facet of a property, and label them by the statements that bear on it."""
+    labelled = [_label(judgement, bears, form) for judgement in judgements]
+    measured = merge_measured(judgement.measured for judgement in judgements)
+    findings = (finding for judgement in judgements for finding in judgement.findings)
+    reasons = [j.reason for j in judgements if j.measured is measured and j.reason]
+    return Verdict(
+        measured=measured,
+        label=merge(label for label, _ in labelled),
+        strict=merge(strict for _, strict in labelled),
+        findings=_distinct(findings)[:_MOST_FINDINGS],
+        reason=reasons[0] if reasons else "",
+        citations=tuple(citation.id for citation in bears) if measured is Measured.BREACHES else (),
+    )
 
 
 def _judge(observation: Observation, property_: Property) -> tuple[Judgement, ...]:

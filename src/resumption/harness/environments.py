@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import queue
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 from resumption.harness.installations import INSTALLED, Installation
@@ -37,6 +38,7 @@ class Environment:
         preload = [*spec.preload, spec.adapter]
         variables = {**spec.environment, **installation.variables, "PYTHONHASHSEED": "0"}
         python = installation.python
+        self._spawn = partial(Spawner, python, variables, workspace)
         # Even where every process is spawned, a zygote first tells whether the framework can be imported, and its pins.
         first = Zygote.start(python, preload, variables, workspace, temporary)
         self._exit.callback(first.close)
@@ -49,7 +51,7 @@ class Environment:
                 self._idle.put(clone)
         else:
             for _ in range(jobs):
-                spawner = Spawner(python, variables, workspace)
+                spawner = self._spawn()
                 self._exit.callback(spawner.close)
                 self._idle.put(spawner)
 
@@ -61,6 +63,12 @@ class Environment:
             yield launcher
         finally:
             self._idle.put(launcher)
+
+    @contextmanager
+    def spawner(self) -> Iterator[Launcher]:
+        """Make a launcher whose processes are no forks: each is a fresh interpreter, which imports the framework."""
+        with closing(self._spawn()) as spawner:
+            yield spawner
 
     def close(self) -> None:
         """End every process of the environment."""

@@ -15,7 +15,7 @@ from resumption.harness.effects import EffectService
 from resumption.harness.process import Bench, Died, Process, Seat
 from resumption.harness.stores import Folders, Place, Stores
 from resumption.harness.zygote import Launcher
-from resumption.history.events import Crash, Drift, Durable, Exit, Oracle, Persist, Phase
+from resumption.history.events import Crash, Drift, Durable, Exit, Oracle, Persist, Phase, Tamper
 from resumption.history.history import Header, History
 from resumption.history.ndjson import Appender, read_history
 from resumption.history.workload import Workload
@@ -52,8 +52,10 @@ class Lab:
         folder: Path,
         *,
         stores: Stores | None = None,
+        spawner: Launcher | None = None,
         thorough: bool = False,
     ) -> None:
+        """`spawner` starts the processes that a probe doesn't want to be forks; without one, no probe can have them."""
         self.spec = spec
         self.backend = backend
         self.form = form
@@ -65,6 +67,7 @@ class Lab:
         self._launcher = launcher
         self._folder = folder
         self._stores = stores or Folders()
+        self._spawner = spawner
         self._trials = 0
 
     def has(self, capability: Capability) -> bool:
@@ -111,6 +114,13 @@ class Lab:
             process = trial.process()
             trial.complete(process, process.start())
         return self.observations[-1].history
+
+    @property
+    def spawner(self) -> Launcher:
+        """What starts processes that are no forks."""
+        if self._spawner is None:
+            raise LookupError("this lab was made without a spawner")
+        return self._spawner
 
     def make_store(self, folder: Path) -> Place:
         """Make an empty store, whose files go into `folder`."""
@@ -190,13 +200,21 @@ class Trial:
         store: Place | None = None,
         workload: Workload | None = None,
         seat: Seat | None = None,
+        spawned: bool = False,
     ) -> Process:
-        """Start a process and open the run in it, which executes nothing. `workload` exchanges the program."""
+        """Start a process and open the run in it, which executes nothing. `workload` exchanges the program.
+
+        It is a fork of the zygote or, if it is to be `spawned`, a fresh interpreter.
+        """
+        process = self._seated(fault, store or self._store, seat, self._lab.spawner if spawned else None)
+        process.open(self._program(workload))
+        return process
+
+    def _seated(self, fault: Fault | None, store: Place, seat: Seat | None, launcher: Launcher | None) -> Process:
         number = len(self._processes) + 1
         log = self._folder / f"process-{number}.log"
-        process = Process(self._bench, number, store or self._store, log, fault, seat)
+        process = Process(self._bench, number, store, log, fault, seat, launcher)
         self._processes.append(process)
-        process.open(self._program(workload))
         return process
 
     def successor(self, process: Process, *, workload: Workload | None = None) -> Process:
@@ -209,6 +227,11 @@ class Trial:
             return process
         process.close()
         return self.process(workload=workload)
+
+    def tamper(self) -> None:
+        """Alter the run's newest durable state, in a process of its own; no process may have the run open."""
+        self._seated(None, self._store, None, None).tamper(self._workload)
+        self._appender.append(Tamper(process=0))
 
     def note_content(self) -> None:
         """Record the digest of what is durable, where it outlives a process. No operation may be under way."""

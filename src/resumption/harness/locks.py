@@ -1,9 +1,10 @@
 """Locks: which distributions, with which hashes, an isolated environment of a framework's release is made of.
 
 The locks of the releases that matter are committed beside the plane, in `locks/VERSION.txt`. `locks/recipe.toml` says
-what is installed along with the framework, and as of which day each lock was resolved, so that it can be resolved again
-(`scripts/locks.py`). Another release is resolved on the spot, once: what came out is kept in the cache, so that further
-runs on this machine measure the same set.
+what is installed along with the framework, as of which day each lock was resolved, so that it can be resolved again
+(`scripts/locks.py`), which release is the one that the paper measured, and which stands for the newest. Another release
+is resolved on the spot, once: what came out is kept in the cache, so that further runs on this machine measure the same
+set.
 
 Locks hold for every platform and for the Pythons that this package supports. They name no package index.
 """
@@ -52,6 +53,15 @@ class Recipe:
     """What is installed along with the framework."""
     releases: dict[str, date] = field(default_factory=dict)
     """The releases with a committed lock, and the day as of which each was resolved."""
+    paper: str = ""
+    """The release among them that the paper measured; empty if the family isn't in the paper."""
+    newest: str = ""
+    """The release among them that stands for the newest; empty if none does."""
+
+    def __post_init__(self) -> None:
+        for key, release in (("paper", self.paper), ("newest", self.newest)):
+            if release and release not in self.releases:
+                raise ValueError(f"{key} = {release!r} is none of the releases that it lists")
 
 
 def read_recipe(spec: PlaneSpec) -> Recipe:

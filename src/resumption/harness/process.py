@@ -20,6 +20,8 @@ from resumption.worker.faults import Fault
 __all__ = ["Bench", "Died", "Process", "Seat"]
 
 _OPERATION_SECONDS = 60.0
+_OPENING_SECONDS = 180.0  # a process that isn't a fork imports its framework first
+_INPUT: Json = {"trail": []}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,9 @@ class Process:
         log: Path,
         fault: Fault | None = None,
         seat: Seat | None = None,
+        launcher: Launcher | None = None,
     ) -> None:
+        """`launcher` starts this process in place of the one that the bench's processes share."""
         self.number = number
         self.fault = fault
         self.branch = MAIN
@@ -77,21 +81,27 @@ class Process:
         self._seat = seat or Seat()
         self._threads = 0
         self._alive = True
-        self._launched = bench.launcher.launch(log)
+        self._launcher = launcher or bench.launcher
+        self._launched = self._launcher.launch(log)
 
     def open(self, workload: Workload) -> None:
         """Open the run of a program, which executes nothing. Must come first, and once."""
-        if self._ask(self._opening("open", workload)) is None:
+        if self._ask(self._opening("open", workload), _OPENING_SECONDS) is None:
             raise self._lost("died while it opened its run")
+
+    def tamper(self, workload: Workload) -> None:
+        """Alter the run's newest durable state, instead of opening the run, and end."""
+        if self._ask(self._opening("tamper", workload), _OPENING_SECONDS) is None or self._reap() != 0:
+            raise self._lost("died while it altered the store")
 
     def reopen(self, workload: Workload) -> None:
         """Open the run again in the same process, as after its objects were dropped."""
         if self._ask(self._numbered(self._opening("reopen", workload))) is None:
             raise self._lost("died while it opened its run again")
 
-    def start(self) -> Outcome | Died:
-        """Start the run, with the input that every workload has: an empty trail."""
-        return self._operate({"do": "start", "value": {"trail": []}})
+    def start(self, value: Json = _INPUT) -> Outcome | Died:
+        """Start the run, with the input that every workload has unless another is given: an empty trail."""
+        return self._operate({"do": "start", "value": value})
 
     def answer(
         self,
@@ -110,7 +120,7 @@ class Process:
         message = self._delivery(value, target, intent, at or self.address(), delivery)
         return self._operate({**message, "answers": dict(answers or {})})
 
-    def fork(self, value: str, *, target: str, at: Address) -> Outcome | Died:
+    def fork(self, value: Json, *, target: str, at: Address) -> Outcome | Died:
         """Deliver another decision, with fork intent, where the interrupt was pending. It opens a branch of its own."""
         self.branch = f"{MAIN}.{self._bench.number_fork()}"
         message = self._delivery(value, target, Intent.FORK, at)
@@ -136,7 +146,36 @@ class Process:
         said = self._ask(self._numbered({"do": "address"}))
         return Address(said["checkpoint"], said["requests"]) if said else Address()
 
-    def hold_delivery(self, value: str, *, target: str, at: Address | None = None, delay: float | None = None) -> None:
+    def answer_twice(self, first: Json, second: Json, *, target: str, at: Address, during: str) -> None:
+        """Deliver a decision and, when the run is at the start of the task `during`, another one without fork intent.
+
+        The second comes from a second thread of this process. The run goes on once it was taken, refused, or waits. It
+        is never sent if the run doesn't get to that task.
+        """
+        self._ask(
+            {
+                "do": "overlap",
+                "task": during,
+                "first": self._numbered(self._delivery(first, target, Intent.ANSWER, at)),
+                "second": self._numbered(self._delivery(second, target, Intent.STRAY, at)),
+            }
+        )
+
+    def answer_and_pause(self, value: Json, *, target: str, at: Address, during: str) -> bool:
+        """Deliver a decision, and have the run wait at the start of the task `during`; False if it ended before."""
+        answer = self._numbered(self._delivery(value, target, Intent.ANSWER, at))
+        said = self._ask({"do": "pause", "task": during, "first": answer})
+        return bool(said and "paused" in said)
+
+    def answer_beside(self, value: Json, *, target: str, at: Address, paused: Process) -> None:
+        """Deliver a decision without fork intent while the run is paused in another process, which then goes on."""
+        said = self._ask({"do": "beside", "second": self._numbered(self._delivery(value, target, Intent.STRAY, at))})
+        paused.release()
+        paused.outcome()
+        if said and "waits" in said:
+            self.outcome()
+
+    def hold_delivery(self, value: Json, *, target: str, at: Address | None = None, delay: float | None = None) -> None:
         """Send a racing delivery, and have the process wait at the line until it is released.
 
         With a `delay`, in seconds, it waits that long once it is released, and says when it sets out.
@@ -177,7 +216,7 @@ class Process:
     def kill(self) -> None:
         """SIGKILL the process, wherever it is, and reap it. Harmless if it is dead."""
         if self._alive:
-            self._bench.launcher.kill(self._launched.pid)
+            self._launcher.kill(self._launched.pid)
             self._reap()
 
     def close(self) -> None:
@@ -214,7 +253,7 @@ class Process:
             "delivery": delivery or self._bench.name_delivery(),
         }
 
-    def _racing_delivery(self, value: str, target: str, at: Address, delay: float | None) -> dict[str, Any]:
+    def _racing_delivery(self, value: Json, target: str, at: Address, delay: float | None) -> dict[str, Any]:
         return self._racing(self._delivery(value, target, Intent.RACE, at), delay)
 
     def _racing_recovery(self, delay: float | None) -> dict[str, Any]:
@@ -238,7 +277,7 @@ class Process:
     def _operate(self, message: dict[str, Any]) -> Outcome | Died:
         return _outcome(self._ask(self._numbered(message)))
 
-    def _ask(self, message: dict[str, Any]) -> dict[str, Any] | None:
+    def _ask(self, message: dict[str, Any], seconds: float = _OPERATION_SECONDS) -> dict[str, Any] | None:
         if not self._alive:
             return None
         try:
@@ -246,14 +285,14 @@ class Process:
         except OSError:
             self._note_death()
             return None
-        return self._receive()
+        return self._receive(seconds)
 
-    def _receive(self) -> dict[str, Any] | None:
+    def _receive(self, seconds: float = _OPERATION_SECONDS) -> dict[str, Any] | None:
         try:
-            said = self._launched.channel.receive(_OPERATION_SECONDS)
+            said = self._launched.channel.receive(seconds)
         except TimeoutError as error:
             self.kill()
-            raise self._lost(f"was still busy after {_OPERATION_SECONDS:.0f} s, and was killed") from error
+            raise self._lost(f"was still busy after {seconds:.0f} s, and was killed") from error
         if said is None:
             self._note_death()
         return said
@@ -265,7 +304,7 @@ class Process:
     def _reap(self) -> int:
         self._alive = False
         self._launched.channel.close()
-        status = self._bench.launcher.reap(self._launched.pid)
+        status = self._launcher.reap(self._launched.pid)
         self._bench.note_exit(self.number, status)
         return status
 

@@ -91,6 +91,8 @@ class Receipt:
     cells: tuple[Cell, ...]
     histories: dict[str, str] = field(default_factory=dict)
     """The recorded histories, as NDJSON text."""
+    drills: dict[str, str] = field(default_factory=dict)
+    """What was asked of each drill, by the program's name, as JSON text; empty for a receipt of `check`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,14 +16,14 @@ from resumption.harness.environments import Environment
 from resumption.harness.installations import INSTALLED, Installation
 from resumption.harness.lab import Lab
 from resumption.harness.probes import Probe
-from resumption.harness.receipts import Receipt, new_receipt
+from resumption.harness.receipts import Cell, Receipt, new_receipt
 from resumption.harness.stores import PostgresServer, stores_for
 from resumption.harness.workspace import workspace_folder
 from resumption.history.ndjson import encode_history
 from resumption.planes.interface import PlaneSpec
 from resumption.planes.statements import load
 
-__all__ = ["Progress", "default_jobs", "run_suite"]
+__all__ = ["Progress", "default_jobs", "run_suite", "unmeasured_suite"]
 
 _JOBS_PER_CORE = 2  # a protocol waits for commits for about half of its time
 
@@ -83,17 +83,26 @@ def run_suite(
             listen,
         )
         pins = {name: environment.pins for name, environment in environments.items()}
-    cells = [
-        cell
-        for spec in specs
-        for cell in cells_of([result for result in results if result.job.spec is spec], load(spec))
-    ]
     histories = {
         history_name(result.job, number): encode_history(observation.history).decode()
         for result in results
         for number, observation in enumerate(result.observations, 1)
     }
-    return new_receipt(cells, histories, pins)
+    return new_receipt(_cells(specs, results), histories, pins)
+
+
+def unmeasured_suite(specs: Sequence[PlaneSpec], probes: Sequence[Probe], release: str, reason: str) -> Receipt:
+    """The receipt of a run that could not even begin: every cell is inconclusive, but for those that can't apply."""
+    results = [Result(job, release, problem=reason) for job in _plan(specs, probes, release, thorough=False)]
+    return new_receipt(_cells(specs, results), {}, {})
+
+
+def _cells(specs: Sequence[PlaneSpec], results: Sequence[Result]) -> list[Cell]:
+    return [
+        cell
+        for spec in specs
+        for cell in cells_of([result for result in results if result.job.spec is spec], load(spec))
+    ]
 
 
 def _plane(spec: PlaneSpec, release: str) -> str:
@@ -146,7 +155,7 @@ def _run(job: Job, environment: Environment, server: PostgresServer, folder: Pat
         stores = stores_for(job.spec, job.backend, environment, server)
     except (BackendMissing, PostgresMissing) as error:
         return Result(job, version, not_run=f"{error.what} {error.advice}")
-    with environment.launcher() as launcher:
+    with environment.launcher() as launcher, environment.spawner() as spawner:
         lab = Lab(
             job.probe.address,
             job.spec,
@@ -155,6 +164,7 @@ def _run(job: Job, environment: Environment, server: PostgresServer, folder: Pat
             launcher,
             folder,
             stores=stores,
+            spawner=spawner,
             thorough=job.thorough,
         )
         try:

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from resumption.errors import TargetUnreadable, UnknownName
+from resumption.harness.locks import read_recipe
 from resumption.planes.interface import Backend, PlaneSpec
-from resumption.planes.registry import specs
+from resumption.planes.registry import families, specs
 
-__all__ = ["Target", "parse_target", "planes_of"]
+__all__ = ["Target", "parse_target", "planes_of", "released_targets"]
 
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._+!-]*"
 _LIST = rf"{_NAME}(?:,{_NAME})*"
@@ -78,6 +79,19 @@ def parse_target(text: str, *, everything: bool = False) -> tuple[Target, ...]:
         )
     target = Target(read["name"], read["path"] or "", _split(read["backends"]), everything=everything)
     return tuple(replace(target, version=version) for version in _split(read["versions"])) or (target,)
+
+
+def released_targets(*, newest: bool = False) -> tuple[Target, ...]:
+    """Every family at the release that the paper measured or, if so wanted, at its newest one with a committed lock.
+
+    Families that have no such release are left out.
+    """
+    found = []
+    for family in families():
+        recipe = read_recipe(specs(family)[0])
+        if version := recipe.newest if newest else recipe.paper:
+            found.append(Target(family, version=version))
+    return tuple(found)
 
 
 def planes_of(targets: Iterable[Target]) -> tuple[PlaneSpec, ...]:

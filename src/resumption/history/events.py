@@ -36,6 +36,7 @@ __all__ = [
     "Return",
     "Start",
     "State",
+    "Tamper",
     "TaskEnd",
     "TaskStart",
 ]
@@ -122,10 +123,11 @@ class Inspect(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pending:
-    """One pending interrupt, as the plane reports it: its address there, and its name in the workload."""
+    """One pending interrupt, as the plane reports it: its address there, its name in the workload, what it asks."""
 
     identity: str
     name: str
+    question: Json = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,6 +260,13 @@ class Drift(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Tamper(Event):
+    """A process that ran nothing of the run altered its newest durable state: the trail is a number from here on."""
+
+    kind: ClassVar[str] = "tamper"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Durable(Event):
     """What was durable while no operation was under way, as one SHA-256.
 
@@ -281,7 +290,7 @@ EVENTS: dict[str, type[Event]] = {
     cls.kind: cls
     for cls in (
         Start, Deliver, Recover, Inspect, Park, Return, Raise, State, TaskStart, TaskEnd, Consume,
-        EffectBegin, EffectEnd, Persist, Crash, Exit, Drift, Durable, Oracle,
+        EffectBegin, EffectEnd, Persist, Crash, Exit, Drift, Tamper, Durable, Oracle,
     )
 }  # fmt: skip
 """Every kind of event, by the word that stands for it in a file."""

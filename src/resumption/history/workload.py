@@ -23,6 +23,8 @@ class WriteFault(StrEnum):
     """None is written instead of a list."""
     WRONG_TYPE = "wrong-type"
     """A number is written instead of a list."""
+    UNSERIALISABLE = "unserialisable"
+    """The written list holds an object of a class that no codec of a framework knows, nor can import."""
 
 
 class Shape(StrEnum):

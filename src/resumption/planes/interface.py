@@ -4,7 +4,8 @@ A plane is one framework mechanism on one storage backend. Its adapter turns the
 of its framework, and maps the few operations below to that framework's calls. Probes are written once, against this.
 
 An adapter has two modules: one that holds its `PlaneSpec` and imports nothing but this package (the harness reads it
-without the framework), and one that exports `open_run`, which is imported in the framework's own environment.
+without the framework), and one that exports `open_run`, and `tamper` where the plane has that capability, which is
+imported in the framework's own environment.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ __all__ = [
     "Run",
     "Snapshot",
     "Store",
+    "Tamper",
     "TaskSpan",
     "unknown_form",
 ]
@@ -76,6 +78,15 @@ class Capability(StrEnum):
     """State has a declared schema."""
     CONCURRENT_RUNS = "concurrent-runs"
     """Several processes can open one run at once."""
+    LIVE_DELIVERY = "live-delivery"
+    """A decision can be delivered in the process where the run is under way: `Run.deliver` may be called from a second
+    thread while another one is in the `Handle.wait` of an operation."""
+    OWN_WRITES = "own-writes"
+    """The framework decides what becomes durable, so that it can refuse a write. Never listed in `lacks`: a plane whose
+    durability is the caller's lacks it, for the snapshot policy that it states."""
+    TAMPER = "tamper"
+    """Durable state can be altered from outside in a way that breaks the schema. The adapter module then exports
+    `tamper` (see `Tamper`)."""
 
 
 class Durability(StrEnum):
@@ -133,6 +144,8 @@ class PlaneSpec:
     backends: Sequence[Backend]
     forms: Sequence[Form]
     durability: Durability = Durability.FRAMEWORK
+    snapshots: str = ""
+    """With `Durability.CALLER`: the snapshot policy, a sentence that says when the adapter saves, as a caller would."""
     fork_discriminator: str = ""
     """What in the resume call tells a fork from a retry; empty if nothing does."""
     lacks: Mapping[Capability, str] = field(default_factory=dict)
@@ -147,6 +160,8 @@ class PlaneSpec:
 
     def reason_against(self, backend: Backend, capability: Capability) -> str:
         """Why `capability` is missing on `backend`; empty if it is there."""
+        if capability is Capability.OWN_WRITES and self.durability is Durability.CALLER:
+            return f"What is saved, and when, is the caller's affair. {self.snapshots}".strip()
         return backend.lacks.get(capability, self.lacks.get(capability, ""))
 
 
@@ -287,7 +302,7 @@ class Run(Protocol):
         """Start the run with an input."""
 
     def deliver(self, decision: Decision) -> Handle:
-        """Hand a decision over."""
+        """Hand a decision over. With `Capability.LIVE_DELIVERY`, from any thread, another operation being under way."""
 
     def recover(self, form: str) -> Handle:
         """Ask a crashed run to go on, in the form named. A framework's automatic recovery belongs here."""
@@ -304,6 +319,11 @@ class Run(Protocol):
 
 OpenRun = Callable[[Workload, Store, Instruments], Run]
 """The type of an adapter's `open_run`: inert, so that the recovering side opens what the dead one left."""
+
+Tamper = Callable[[Store], None]
+"""The type of an adapter's `tamper`: makes the trail of the run's newest durable state the number 7, in the store, as
+an editor or a faulty migration would. No run is open then, and this process does nothing else. All beside the trail
+stays as it is; a checksum that the framework keeps of it is left alone."""
 
 
 def unknown_form(form: str) -> ValueError:

@@ -20,7 +20,13 @@ GROUP = "resumption.planes"
 _BUILT_IN = {
     "langgraph": "resumption.planes.langgraph.spec",
     "langgraph-guarded": "resumption.planes.langgraph_guarded.spec",
+    "pydantic-graph": "resumption.planes.pydantic_graph.spec",
+    "crewai": "resumption.planes.crewai.spec",
+    "dbos": "resumption.planes.dbos.spec",
     "reference": "resumption.planes.reference",
+    "burr": "resumption.planes.burr.spec",
+    "agent-framework": "resumption.planes.agent_framework.spec",
+    "google-adk": "resumption.planes.google_adk.spec",
     "faulty": "resumption.planes.faulty",
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -27,6 +27,10 @@ from resumption.worker.oracle import Oracle
 from resumption.worker.quiescence import Quiescence
 
 __all__ = ["WorkerInstruments"]
+
+
+_HANDED_OVER_SECONDS = 2.0
+"""How long to look for rest where something polls, so that there is none: the moment then is a little less exact."""
 
 
 class _Span:
@@ -59,12 +63,25 @@ class WorkerInstruments:
         self._returned = 0
         self._items = 0
         self._latest = (0, "")
+        self._meanwhile: dict[str, Callable[[], None]] = {}
         self._served: ContextVar[tuple[int, str]] = ContextVar("served")
 
-    def serve(self, operation: int, branch: str) -> None:
-        """Begin an operation: events of this context are its from now on."""
-        self._latest = (operation, branch)
-        self._served.set(self._latest)
+    def serve(self, operation: int, branch: str, *, beside: bool = False) -> None:
+        """Begin an operation: events of this context are its from now on.
+
+        One that is served `beside` another leaves to that one what threads without a context record.
+        """
+        self._served.set((operation, branch))
+        if not beside:
+            self._latest = (operation, branch)
+
+    def meanwhile(self, task: str, act: Callable[[], None]) -> None:
+        """Have the next run of `task` wait at its start until `act` has returned, which is called in its thread."""
+        self._meanwhile[task] = act
+
+    def handed_over(self, done: Callable[[], bool]) -> None:
+        """Return once an operation beside this thread is done, or can't go on before this thread does."""
+        self._quiescence.wait(done, seconds=_HANDED_OVER_SECONDS)
 
     def settle(self) -> None:
         """Return, unless this process is to die before it may answer for the operation that it served."""
@@ -80,6 +97,8 @@ class WorkerInstruments:
     def task(self, name: str, trail: Json) -> Iterator[_Span]:
         """Bracket a task's body. A body left by an exception has no end."""
         self.record(TaskStart, task=name, trail=jsonable(trail))
+        if act := self._meanwhile.pop(name, None):
+            act()
         self._faults.reach(f"task:{name}:start")
         span = _Span()
         yield span
@@ -91,17 +110,28 @@ class WorkerInstruments:
 
     def fire(self, effect: str, *, task: str, value: Json) -> None:
         """Fire an effect between the two events that bracket it."""
+        with self.effect(effect, task=task, value=value):
+            pass
+
+    @contextmanager
+    def effect(self, effect: str, *, task: str, value: Json) -> Iterator[None]:
+        """Fire an effect that is a call of the program's own, in the block: its row is committed when that returned."""
         with self._lock:
             self._calls += 1
             call = f"p{self._process}-{self._calls}"
         self.record(EffectBegin, call=call, effect=effect, task=task, value=jsonable(value))
         self._faults.reach(f"effect:{effect}:before")
         with self._quiescence.busy():
+            yield
             self._oracle.fire(call, effect, jsonable(value))
         with self._lock:
             self._returned += 1
             self.record(EffectEnd, call=call, count=self._returned)
         self._faults.reach(f"effect:{effect}:after")
+
+    def fired(self, effect: str, key: str) -> bool:
+        """Whether the record holds a call of the effect with this idempotency key, in its value's `key`."""
+        return self._oracle.holds(effect, key)
 
     def work(self, seconds: float) -> None:
         """Take time: the workload's own slow work, not synchronisation."""

@@ -30,6 +30,9 @@ class Oracle(Protocol):
     def arrive(self, name: str) -> None:
         """Say that a delivery sets out now. Whoever keeps the record takes the time of it, if anybody does."""
 
+    def holds(self, effect: str, key: str) -> bool:
+        """Whether a call of the effect with this idempotency key, the `key` of its value, is on record."""
+
     def close(self) -> None:
         """Release the connection."""
 
@@ -51,6 +54,12 @@ class SqliteOracle:
 
     def arrive(self, name: str) -> None:
         """A file has no clock of its own, and takes no times."""
+
+    def holds(self, effect: str, key: str) -> bool:
+        """Look the row up."""
+        rows = self._connection.execute("SELECT value FROM fired WHERE effect = ?", (effect,))
+        values = (json.loads(value) for (value,) in rows)
+        return any(isinstance(value, dict) and value.get("key") == key for value in values)
 
     def close(self) -> None:
         """Close the connection."""
@@ -76,6 +85,10 @@ class ServiceOracle:
     def arrive(self, name: str) -> None:
         """Have the service take the time."""
         self._ask([name])
+
+    def holds(self, effect: str, key: str) -> bool:
+        """Raises `OSError`: this service takes calls, and answers no questions."""
+        raise OSError(f"the effect service can't be asked for {effect} with the key {key}")
 
     def close(self) -> None:
         """Close the connection."""

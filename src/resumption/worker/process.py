@@ -6,7 +6,8 @@ import importlib
 import socket
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,10 @@ def serve(sock: socket.socket) -> None:
         return
     if message["namespace"]:
         join_namespace(Path(message["namespace"]))
+    if message["do"] == "tamper":
+        _adapter(message).tamper(_store(message))
+        channel.send({})
+        return
     worker = _Worker(message)
     channel.send({})
     while (message := channel.receive()) is not None:
@@ -60,7 +65,17 @@ def serve(sock: socket.socket) -> None:
             channel.send({"ready": True})
             if channel.receive() is None:
                 return
-        channel.send(worker.race(message["racers"]) if message["do"] == "race" else worker.serve(message))
+        match message["do"]:
+            case "race":
+                channel.send(worker.race(message["racers"]))
+            case "overlap":
+                channel.send(worker.overlap(message["task"], message["first"], message["second"]))
+            case "pause":
+                channel.send(worker.pause(message["task"], message["first"], channel))
+            case "beside":
+                channel.send(worker.beside(message["second"], channel))
+            case _:
+                channel.send(worker.serve(message))
 
 
 class _Worker:
@@ -78,9 +93,8 @@ class _Worker:
         self._run = self._open(message)
 
     def _open(self, message: dict[str, Any]) -> Run:
-        store = Store(message["backend"], Path(message["store"]), message["thread"], message["database"])
-        open_run: OpenRun = importlib.import_module(message["adapter"]).open_run
-        return open_run(decode_workload(message["workload"]), store, self._instruments)
+        open_run: OpenRun = _adapter(message).open_run
+        return open_run(decode_workload(message["workload"]), _store(message), self._instruments)
 
     def race(self, racers: list[dict[str, Any]]) -> dict[str, Any]:
         """Serve several operations on the one run at the same time, each on a thread of its own."""
@@ -93,9 +107,58 @@ class _Worker:
         with ThreadPoolExecutor(len(racers), thread_name_prefix="resumption-racer") as pool:
             return {"outcomes": list(pool.map(run, racers))}
 
-    def serve(self, message: dict[str, Any]) -> dict[str, Any]:
+    def overlap(self, task: str, first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+        """Serve the first operation and, when it is at the start of `task`, the second, on a thread of its own.
+
+        The first goes on once the second has ended or waits for it. There is no second outcome if the first never got
+        to that task.
+        """
+        with ThreadPoolExecutor(1, thread_name_prefix="resumption-beside") as pool:
+            beside: list[Future[dict[str, Any]]] = []
+
+            def act() -> None:
+                beside.append(pool.submit(self.serve, second, beside=True))
+                self._instruments.handed_over(beside[0].done)
+
+            self._instruments.meanwhile(task, act)
+            outcomes = [self.serve(first)]
+            return {"outcomes": [*outcomes, *(served.result() for served in beside)]}
+
+    def pause(self, task: str, first: dict[str, Any], channel: Channel) -> dict[str, Any]:
+        """Serve an operation and, when it is at the start of `task`, say so, and wait to be told to go on."""
+
+        def act() -> None:
+            channel.send({"paused": True})
+            channel.receive()
+
+        self._instruments.meanwhile(task, act)
+        return self.serve(first)
+
+    def beside(self, second: dict[str, Any], channel: Channel) -> dict[str, Any]:
+        """Serve an operation beside one that is paused in another process.
+
+        Says before how it ended, if it can't end before that one goes on.
+        """
+        done = threading.Event()
+        turn = threading.Lock()
+
+        def watch() -> None:
+            self._instruments.handed_over(done.is_set)
+            with turn:
+                if not done.is_set():
+                    channel.send({"waits": True})
+
+        watcher = threading.Thread(target=watch, name="resumption-watch")
+        watcher.start()
+        answer = self.serve(second)
+        with turn:
+            done.set()
+        watcher.join()
+        return answer
+
+    def serve(self, message: dict[str, Any], *, beside: bool = False) -> dict[str, Any]:
         """Serve one operation and say how it ended. A racer sets out after its delay, and says that it does."""
-        self._instruments.serve(message["operation"], message["branch"])
+        self._instruments.serve(message["operation"], message["branch"], beside=beside)
         if "delay" in message:
             time.sleep(message["delay"])
             self._oracle.arrive(str(message["operation"]))
@@ -181,8 +244,16 @@ class _Worker:
         }
 
 
-def _pending(pending: tuple[Pending, ...]) -> list[dict[str, str]]:
-    return [{"identity": item.identity, "name": item.name} for item in pending]
+def _adapter(message: dict[str, Any]) -> Any:
+    return importlib.import_module(message["adapter"])
+
+
+def _store(message: dict[str, Any]) -> Store:
+    return Store(message["backend"], Path(message["store"]), message["thread"], message["database"])
+
+
+def _pending(pending: tuple[Pending, ...]) -> list[dict[str, Any]]:
+    return [asdict(item) for item in pending]
 
 
 def serve_descriptor(descriptor: int) -> None:

@@ -43,14 +43,17 @@ class Quiescence:
             with self._lock:
                 self._busy -= 1
 
-    def wait(self) -> bool:
-        """Return True once the process is at rest but for the calling thread; False if it doesn't come to rest."""
+    def wait(self, until: Callable[[], bool] = lambda: False, *, seconds: float = _GIVE_UP_SECONDS) -> bool:
+        """Return True once something is so, or the process is at rest but for the calling thread.
+
+        Returns False if neither is the case within so many seconds.
+        """
         own = threading.get_native_id()
         needed = _LOOKS if _THREADS.is_dir() else _LOOKS_WITHOUT_THREADS
-        deadline = time.monotonic() + _GIVE_UP_SECONDS
+        deadline = time.monotonic() + seconds
         before: _Look | None = None
         alike = 0
-        while alike < needed:
+        while alike < needed and not until():
             if time.monotonic() > deadline:
                 return False
             time.sleep(_LOOK_SECONDS)

@@ -15,14 +15,14 @@ _TEXTS = [
     for dialect in (claims.SQLITE, claims.POSTGRES, slots.SQLITE, slots.POSTGRES)
     for field in dataclasses.fields(dialect)
     if field.name != "create"
-]
-_KEYS = {"thread", "key", "interrupt", "root", "identity", "number", "name"}
+] + [claims.MUST_HOLD]
+_KEYS = {"thread", "key", "interrupt", "root", "identity", "number", "name", "holder"}
 _PLACES = {"thread_id", "checkpoint_ns", "checkpoint_id", "task_id", "idx"}
 
 
 @pytest.mark.parametrize("text", _TEXTS)
 def test_a_predicate_names_keys_and_versions_only(text):
-    for clause in re.findall(r"\bWHERE\b(.*?)(?:ORDER BY|GROUP BY|LIMIT|FOR UPDATE|$)", text):
+    for clause in re.findall(r"\bWHERE\b(.*?)(?:ORDER BY|GROUP BY|LIMIT|FOR UPDATE|FOR SHARE|$)", text):
         columns = {part.split()[0] for part in clause.split(" AND ")}
         assert columns <= _KEYS | _PLACES
     assert not re.search(r"\b(CASE|COALESCE|HAVING|JOIN|TRIGGER|NULLIF|GREATEST)\b", text)

@@ -15,6 +15,7 @@ from resumption.contract.judges.effect_exactly_once import judge_effect_exactly_
 from resumption.contract.judges.fork_determinism import judge_fork_determinism
 from resumption.contract.judges.fork_intent import judge_fork_intent
 from resumption.contract.judges.liveness import judge_liveness
+from resumption.contract.judges.load_validity import judge_load_validity
 from resumption.contract.judges.loud_addressing import judge_loud_addressing
 from resumption.contract.judges.no_lost_work import judge_no_lost_work
 from resumption.contract.judges.prefix_continuation import judge_prefix_continuation
@@ -24,7 +25,7 @@ from resumption.contract.judges.reload_equals_live import judge_reload_equals_li
 from resumption.contract.judges.topology_drift import judge_topology_drift
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Facet, Judgement, Measured
-from resumption.history.events import Drift
+from resumption.history.events import Drift, Tamper
 from resumption.history.history import History
 
 __all__ = ["JUDGES", "Judge", "facets", "judge", "possible_facets"]
@@ -47,6 +48,7 @@ JUDGES: Mapping[Property, Judge] = {
     Property.LOUD_ADDRESSING: judge_loud_addressing,
     Property.NO_LOST_WORK: judge_no_lost_work,
     Property.TOPOLOGY_DRIFT: judge_topology_drift,
+    Property.LOAD_VALIDITY: judge_load_validity,
 }
 """The judge of each property."""
 
@@ -65,11 +67,13 @@ def judge(history: History, property_: Property) -> tuple[Judgement, ...]:
     """Judge one property of a history: one judgement for each of its facets.
 
     A history that is not whole is `undetermined`, with the reason; so is one whose program was exchanged under the run,
-    for every property but the one that is about that.
+    or whose state was altered from outside, for every property but the one that is about that.
     """
     problems = history.problems()
     if property_ is not Property.TOPOLOGY_DRIFT and any(history.of(Drift)):
         problems = ("the program was exchanged under the run, so that there is no one program to judge by",)
+    if property_ is not Property.LOAD_VALIDITY and any(history.of(Tamper)):
+        problems = ("the state was altered from outside, so that what followed is not the plane's doing alone",)
     if problems:
         reason = "; ".join(problems)
         return tuple(Judgement(property_, Measured.UNDETERMINED, facet, reason=reason) for facet in facets(property_))

@@ -1,7 +1,8 @@
 """CV: a write that breaks the state schema is refused with an error and is not stored.
 
 The schema of every workload is "the trail is a list of strings"; a task with a `Corrupt` step hands over a write that
-breaks it. The write was *stored* if a broken trail was seen later, or if the run can't be read or resumed any more;
+breaks it. The write was *stored* if a broken trail was seen later, or one with a text that no task wrote (what a codec
+made of an object that it doesn't know), or if the run can't be read or resumed any more;
 and, where its operation raised, also if the end of a storage operation in it that made its task durable is on record,
 whatever a later look shows: the look may not reach it, but every judge takes such a record for durable. It was
 *refused* if its operation raised, nothing stored it, and inspection then showed a valid trail. Neither is a breach,
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 
 from resumption.contract.judges.branches import lineage
 from resumption.contract.judges.operations import operation_of, outcome
-from resumption.contract.judges.program import is_valid
+from resumption.contract.judges.program import is_valid, strangers
 from resumption.contract.judges.stories import finding, judgement
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Finding, Judgement, Measured
@@ -24,6 +25,7 @@ from resumption.history.events import (
     Event,
     Exit,
     Inspect,
+    Json,
     Persist,
     Phase,
     Raise,
@@ -112,13 +114,17 @@ def _write(history: History, end: TaskEnd) -> _Write:
         answer=outcome(history, operation) if operation else None,
         stored=first_stored,
         seen=next(_sightings(history, after, first_stored), None),
-        looked=next((e for e in after if isinstance(e, State) and is_valid(e.trail)), None),
+        looked=next((e for e in after if isinstance(e, State) and _is_sound(history, e.trail)), None),
     )
+
+
+def _is_sound(history: History, trail: Json) -> bool:
+    return is_valid(trail) and not strangers(history.workload, trail)
 
 
 def _sightings(history: History, after: list[Event], stored: Persist | None) -> Iterator[Event]:
     for event in after:
-        if isinstance(event, State | Return | TaskStart) and not is_valid(event.trail):
+        if isinstance(event, State | Return | TaskStart) and not _is_sound(history, event.trail):
             yield event
         elif isinstance(event, Inspect | Recover) and stored and stored.number < event.number:
             answer = outcome(history, event)

@@ -24,6 +24,7 @@ __all__ = [
     "is_mark",
     "is_valid",
     "missing_tasks",
+    "strangers",
     "task_end",
     "task_start",
 ]
@@ -97,6 +98,13 @@ def missing_tasks(workload: Workload, trail: Json) -> tuple[str, ...]:
 def is_complete(workload: Workload, trail: Json) -> bool:
     """Whether every task of the program left its mark on the trail."""
     return not missing_tasks(workload, trail)
+
+
+def strangers(workload: Workload, trail: Json) -> tuple[str, ...]:
+    """The texts on a trail that no task of the program writes."""
+    entries = trail if isinstance(trail, list) else []
+    texts = (entry for entry in entries if isinstance(entry, str))
+    return tuple(text for text in texts if not any(is_mark(text, task) for task in workload.tasks))
 
 
 def is_mark(entry: Json, task: Task) -> bool:

@@ -27,6 +27,7 @@ from resumption.history.events import (
     Return,
     Start,
     State,
+    Tamper,
     TaskEnd,
     TaskStart,
 )
@@ -99,6 +100,8 @@ def sentence(event: Event) -> str:
             return f"process {event.who} {f'died of signal {event.signal}' if event.signal else 'ended'}"
         case Drift():
             return f"the program became {', '.join(f'`{task.name}`' for task in event.workload.tasks)}"
+        case Tamper():
+            return "the durable trail was made a number, from outside"
         case Durable():
             return f"what was durable ({event.of}) had the SHA-256 {event.sha256[:12]}…"
         case Oracle():

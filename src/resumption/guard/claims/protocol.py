@@ -23,12 +23,11 @@ __all__ = [
     "accepting",
     "claiming",
     "claims_at",
-    "claims_of",
     "concluding",
     "creating",
     "delivered",
     "fencing",
-    "last_claim",
+    "holding",
     "now",
     "place",
     "present",
@@ -84,25 +83,43 @@ def fencing(sql: Statements, thread: str, token: str, held: int | None) -> Work[
         holder=current.holder, fence=current.number, expires=None, dead=True, caller=token, held_fence=held, now=0
     )
     if not holds(outcome):
-        raise Fenced(
-            f"Thread {thread!r} was taken over by another executor.",
-            advice="Nothing of this write was stored. Ask for the thread's state, and deliver again if need be.",
-            branch=outcome.value,
-        )
+        raise _replaced(thread, outcome)
     number = fence_after(outcome, fence=current.number)
     if outcome is Lease.KEPT:
         return number
+    # A second grant at the same time fails here, by the row's lock or by the table's key.
     if current.holder is None:
-        granted = yield sql.grant_first, (thread, number, token)
+        yield sql.grant_first, (thread, number, token)
     else:
-        granted = yield sql.grant, (number, token, thread, current.number)
-    if granted.touched != 1:
-        raise Fenced(
-            f"Thread {thread!r} was granted to another executor at the same time.",
-            advice="Nothing was stored. Deliver again.",
-            branch=Lease.LOST.value,
-        )
+        yield sql.grant, (number, token, thread, current.number)
     return number
+
+
+def holding(sql: Statements, thread: str, token: str, held: int | None) -> Work[None]:
+    """Raise `Fenced` if a write failed because another executor has been granted the thread.
+
+    `held` is the fence under which it was made; None if it was to be the first under its grant.
+    """
+    current = yield from _fence(sql, thread)
+    outcome = lease(
+        holder=current.holder,
+        fence=current.number,
+        expires=None,
+        dead=False,
+        caller=token,
+        held_fence=current.number if held is None else held,
+        now=0,
+    )
+    if not holds(outcome):
+        raise _replaced(thread, outcome)
+
+
+def _replaced(thread: str, outcome: Lease) -> Fenced:
+    return Fenced(
+        f"Thread {thread!r} was taken over by another executor.",
+        advice="Nothing of this write was stored. Ask for the thread's state, and deliver again if need be.",
+        branch=outcome.value,
+    )
 
 
 def _fence(sql: Statements, thread: str) -> Work[Fence]:
@@ -113,10 +130,9 @@ def _fence(sql: Statements, thread: str) -> Work[Fence]:
     return Fence(int(str(number)), None if holder is None else str(holder))
 
 
-def claiming(sql: Statements, claim: Claim) -> Work[bool]:
-    """Record a claim; False if the interrupt has one already."""
-    written = yield sql.claim, claim.values()
-    return written.touched == 1
+def claiming(sql: Statements, claim: Claim) -> Work[None]:
+    """Record a claim. The database refuses a second one on the same interrupt."""
+    yield sql.claim, claim.values()
 
 
 def unclaiming(sql: Statements, thread: str, keys: Iterable[str], delivery: str) -> Work[None]:
@@ -127,22 +143,10 @@ def unclaiming(sql: Statements, thread: str, keys: Iterable[str], delivery: str)
         yield sql.unaccept, (thread, delivery)
 
 
-def claims_of(sql: Statements, thread: str, interrupt: str) -> Work[list[Claim]]:
-    """The claims on the interrupts of that id, the newest first."""
-    found = yield sql.claims_of, (thread, interrupt)
-    return [Claim.of(row) for row in found.rows]
-
-
 def claims_at(sql: Statements, thread: str, root: str) -> Work[list[Claim]]:
     """The claims that were made while this was the thread's newest checkpoint, the oldest first."""
     found = yield sql.claims_at, (thread, root)
     return [Claim.of(row) for row in found.rows]
-
-
-def last_claim(sql: Statements, thread: str) -> Work[Claim | None]:
-    """The newest claim on any interrupt of the thread."""
-    found = yield sql.last_claim, (thread,)
-    return Claim.of(found.rows[0]) if found.rows else None
 
 
 def delivered(sql: Statements, thread: str, identity: str) -> Work[Delivery | None]:

@@ -6,12 +6,19 @@ from dataclasses import dataclass, fields, replace
 
 from resumption.guard.claims.records import CLAIM_COLUMNS, DELIVERY_COLUMNS
 
-__all__ = ["FREE_SESSION", "POSTGRES", "SCHEMA_VERSION", "SQLITE", "TRY_SESSION", "Statements"]
+__all__ = ["FREE_SESSION", "MUST_HOLD", "POSTGRES", "SCHEMA_VERSION", "SQLITE", "TRY_SESSION", "Statements"]
 
 SCHEMA_VERSION = 1
 
 TRY_SESSION = "SELECT pg_try_advisory_lock(%s)"
 FREE_SESSION = "SELECT pg_advisory_unlock(%s)"
+
+MUST_HOLD = (
+    "SELECT 1 / (SELECT count(*) FROM (SELECT 1 FROM resumption_fences"
+    " WHERE thread = %s AND number = %s AND holder = %s FOR SHARE) AS held)"
+)
+"""Fails, and the transaction with it, unless this fence is the current one; holds it until the transaction's end. So
+whoever holds a fence needn't wait for an answer before it sends what it has to write."""
 
 _CLAIMS = ", ".join(CLAIM_COLUMNS)
 _DELIVERIES = ", ".join(DELIVERY_COLUMNS)
@@ -27,14 +34,9 @@ class Statements:
 
     fence: str = "SELECT number, holder FROM resumption_fences WHERE thread = ?"
     threads: str = "SELECT thread FROM resumption_fences ORDER BY thread"
-    grant_first: str = (
-        "INSERT INTO resumption_fences (thread, number, holder) VALUES (?, ?, ?) ON CONFLICT (thread) DO NOTHING"
-    )
+    grant_first: str = "INSERT INTO resumption_fences (thread, number, holder) VALUES (?, ?, ?)"
     grant: str = "UPDATE resumption_fences SET number = ?, holder = ? WHERE thread = ? AND number = ?"
-    claim: str = (
-        f"INSERT INTO resumption_claims ({_CLAIMS}) VALUES ({_marks(CLAIM_COLUMNS)})"
-        " ON CONFLICT (thread, key) DO NOTHING"
-    )
+    claim: str = f"INSERT INTO resumption_claims ({_CLAIMS}) VALUES ({_marks(CLAIM_COLUMNS)})"
     unclaim: str = "DELETE FROM resumption_claims WHERE thread = ? AND key = ?"
     claims_of: str = f"SELECT {_CLAIMS} FROM resumption_claims WHERE thread = ? AND interrupt = ? ORDER BY id DESC"
     last_claim: str = f"SELECT {_CLAIMS} FROM resumption_claims WHERE thread = ? ORDER BY id DESC LIMIT 1"

@@ -31,7 +31,7 @@ from resumption.guard.langgraph.calls import Call, Intent
 from resumption.guard.langgraph.forking import forked
 from resumption.guard.langgraph.house import House, Replay, Run
 from resumption.guard.langgraph.sight import UNPROVEN, Sight, consumed
-from resumption.guard.langgraph.slots import NULL_TASK, RESUME, dropping, knowing, putting, reading
+from resumption.guard.langgraph.slots import NULL_TASK, RESUME, dropping, knowing, newest, putting
 from resumption.guard.langgraph.steps import Course, Inspect, Pause, Read, Write
 from resumption.guard.langgraph.tenure import Tenure
 from resumption.guard.stores.protocol import Work
@@ -163,8 +163,8 @@ def _finished(call: Call, house: House, tenure: Tenure) -> Course[Run | Replay]:
 
 def _accepting(call: Call, house: House) -> Work[None]:
     keeper = house.keeper
-    step = yield from reading(keeper.guard_slots, call.thread, lambda rows: ())
-    yield from protocol.accepting(keeper.guard_sql, house.delivery(call, step.head))
+    head = yield from newest(keeper.guard_slots, call.thread)
+    yield from protocol.accepting(keeper.guard_sql, house.delivery(call, head))
 
 
 # Addresses and recoveries ---------------------------------------------------------------------------------------------
@@ -173,8 +173,8 @@ def _accepting(call: Call, house: House) -> Work[None]:
 def _must_be_head(call: Call, house: House) -> Course[None]:
     """A checkpoint id says where, not that another outcome is wanted: an old one is refused."""
     slots = house.keeper.guard_slots
-    step = yield Read(lambda: reading(slots, call.thread, lambda rows: ()))
-    if step.head == call.checkpoint:
+    head = yield Read(lambda: newest(slots, call.thread))
+    if head == call.checkpoint:
         return
     known = yield Read(lambda: knowing(slots, call.thread, call.checkpoint))
     raise _superseded(call, branch(known=known, head=False, interrupted=False, fork=False))
@@ -266,8 +266,7 @@ def _claiming(call: Call, house: House, sight: Sight, taken: Sequence[Bound]) ->
             call.thread, one.key, one.interrupt, one.answer.digest, *packed, head, *place, answered,
             call.delivery, protocol.now(), protocol.place(),
         )  # fmt: skip
-        if not (yield from protocol.claiming(keeper.guard_sql, record)):
-            raise AssertionError("a claim appeared although the lease was held")
+        yield from protocol.claiming(keeper.guard_sql, record)
     # An answer that stock LangGraph recorded for whoever asks next would be served to somebody else.
     yield from dropping(keeper.guard_slots, call.thread, ("", head, NULL_TASK), RESUME)
     for one in taken:

@@ -11,15 +11,17 @@ LangGraph's own.
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from langgraph.pregel import main
 from langgraph.pregel._loop import AsyncPregelLoop, PregelLoop, SyncPregelLoop
 from langgraph.types import PregelExecutableTask
 
+from resumption.guard.langgraph.journal import AwaitedJournal, BlockingJournal
 from resumption.guard.langgraph.nodes import attended
+from resumption.guard.langgraph.savers.base import AwaitedSaver, BlockingSaver
 from resumption.guard.langgraph.tenure import Tenure, tenure_of
 
 __all__ = ["install"]
@@ -34,33 +36,45 @@ def install() -> None:
 class _Ordering(PregelLoop):
     """What both loops do for a run that has a tenure."""
 
+    _put: str
+    """The saver's method that stores a checkpoint, in this kind of loop."""
     _saving: Callable[..., Any]
-    _following: Callable[..., Any]
+    _journal: Any
 
     @property
     def submit(self) -> Callable[..., Any]:
-        """How the loop starts background work: here, remembering what stores a task's writes."""
-        return self._saving if self.tenure is None else self._submit_remembering
+        """How the loop starts background work: here, by way of the journal if it is to store something."""
+        return self._saving if self.tenure is None else self._submit_in_order
 
     @submit.setter
     def submit(self, function: Callable[..., Any]) -> None:
         self._saving = function
         self._unsettled: list[Any] = []
+        self._journal = None
 
     @property
     def tenure(self) -> Tenure | None:
         """The tenure that the run is part of."""
         return tenure_of(self.config)
 
-    def _submit_remembering(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        if function != self.checkpointer_put_writes:
+    def _submit_in_order(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        if function == self.checkpointer_put_writes:
+            store, checkpoint = partial(function, *args), False
+        elif function == self._checkpointer_put_after_previous:
+            # What the checkpoint must wait for, LangGraph's first arguments, is ahead of it in the journal.
+            store, checkpoint = partial(getattr(self.checkpointer, self._put), *args[-4:]), True
+        else:
             return self._saving(function, *args, **options)
-        # A task's writes belong to a checkpoint, and are lost to whoever reads if that isn't there.
-        future = self._saving(self._following, self.checkpoint_saved, function, *args, **options)
-        self._unsettled = [one for one in self._unsettled if not one.done()] + [future]
-        if self._delta_write_futs is not None:
-            self._delta_write_futs.append(future)  # the next checkpoint waits for these
+        if self._journal is None:
+            self._journal = self._open_journal()
+        entry = self._journal.enter(store, checkpoint=checkpoint)
+        future = self._saving(self._journal.settle, entry, **options)
+        if not checkpoint:
+            self._unsettled = [one for one in self._unsettled if not one.done()] + [future]
         return future
+
+    def _open_journal(self) -> Any:
+        raise NotImplementedError
 
     def tick(self) -> bool:
         """Prepare the next superstep; its tasks are attended."""
@@ -93,11 +107,13 @@ class _Ordering(PregelLoop):
 class GuardedSyncLoop(_Ordering, SyncPregelLoop):
     """LangGraph's synchronous loop, in order."""
 
-    @staticmethod
-    def _following(before: concurrent.futures.Future[Any] | None, function: Callable[..., Any], *args: Any) -> Any:
-        if before is not None:
-            before.result()
-        return function(*args)
+    _put = "put"
+
+    def _open_journal(self) -> BlockingJournal:
+        saver = self.checkpointer
+        if isinstance(saver, BlockingSaver) and saver.guard_groups:
+            return BlockingJournal(partial(saver.together, self.tenure))
+        return BlockingJournal(None)
 
     def accept_push(self, task: PregelExecutableTask, write_idx: int, call: Any = None) -> PregelExecutableTask | None:
         """Accept a task that a running one calls, when what was written before it is durable."""
@@ -106,21 +122,17 @@ class GuardedSyncLoop(_Ordering, SyncPregelLoop):
                 future.result()
         return self._attend(super().accept_push(task, write_idx, call))
 
-    def _checkpointer_put_after_previous(self, prev: concurrent.futures.Future[Any] | None, *rest: Any) -> Any:
-        # A checkpoint whose parent couldn't be saved is not saved either, or its history would end nowhere.
-        if prev is not None and self.tenure is not None:
-            prev.result()
-        return super()._checkpointer_put_after_previous(prev, *rest)
-
 
 class GuardedAsyncLoop(_Ordering, AsyncPregelLoop):
     """LangGraph's asynchronous loop, in order."""
 
-    @staticmethod
-    async def _following(before: asyncio.Future[Any] | None, function: Callable[..., Any], *args: Any) -> Any:
-        if before is not None:
-            await before
-        return await function(*args)
+    _put = "aput"
+
+    def _open_journal(self) -> AwaitedJournal:
+        saver = self.checkpointer
+        if isinstance(saver, AwaitedSaver) and saver.guard_groups:
+            return AwaitedJournal(partial(saver.together, self.tenure))
+        return AwaitedJournal(None)
 
     async def aaccept_push(
         self, task: PregelExecutableTask, write_idx: int, call: Any = None
@@ -129,10 +141,3 @@ class GuardedAsyncLoop(_Ordering, AsyncPregelLoop):
         if self.tenure is not None:
             await asyncio.gather(*list(self._unsettled))
         return self._attend(await super().aaccept_push(task, write_idx, call))
-
-    async def _checkpointer_put_after_previous(  # type: ignore[override]  # as LangGraph's own overrides it
-        self, prev: asyncio.Task[Any] | None, *rest: Any
-    ) -> Any:
-        if prev is not None and self.tenure is not None:
-            await prev
-        return await super()._checkpointer_put_after_previous(prev, *rest)

@@ -8,7 +8,6 @@ from typing import Any
 
 from langgraph.pregel import Pregel
 
-from resumption.guard.claims import protocol
 from resumption.guard.claims.records import Claim
 from resumption.guard.claims.statements import Statements
 from resumption.guard.langgraph.calls import Call
@@ -18,12 +17,14 @@ from resumption.guard.langgraph.slots import (
     Row,
     Superstep,
     Unpack,
+    newest,
     reading,
+    rows_of,
     visiting,
 )
 from resumption.guard.langgraph.statements import SlotStatements
 from resumption.guard.langgraph.steps import Course, Inspect, Read
-from resumption.guard.stores.protocol import Work
+from resumption.guard.stores.protocol import Batch, Work
 
 __all__ = ["UNPROVEN", "Sight", "Topology", "consumed", "look"]
 
@@ -127,20 +128,31 @@ def look(call: Call, sql: Statements, slots: SlotStatements, topology: Topology,
 def _seeing(
     call: Call, sql: Statements, slots: SlotStatements, nested_under: Callable[[Sequence[Row]], Iterable[str]]
 ) -> Work[_Found]:
+    head = yield from newest(slots, call.thread)
+    names = [answer.interrupt for answer in call.answers if answer.interrupt is not None]
+    superseded = bool(call.checkpoint) and call.checkpoint != head
     # The questions before the claims: a claim that is made in between is then seen on a question that waits.
-    superstep = yield from reading(slots, call.thread, nested_under)
-    last = yield from protocol.last_claim(sql, call.thread)
-    open_claims = yield from protocol.claims_at(sql, call.thread, superstep.head)
-    named = {}
-    for answer in call.answers:
-        if answer.interrupt is not None:
-            named[answer.interrupt] = yield from protocol.claims_of(sql, call.thread, answer.interrupt)
-    addressed: Sequence[Claim] = ()
-    if call.checkpoint and call.checkpoint != superstep.head:
-        addressed = yield from protocol.claims_at(sql, call.thread, call.checkpoint)
+    found = yield Batch(
+        [
+            (slots.rows, (call.thread, "", head)),
+            (sql.last_claim, (call.thread,)),
+            (sql.claims_at, (call.thread, head)),
+            *((sql.claims_of, (call.thread, name)) for name in names),
+            *([(sql.claims_at, (call.thread, call.checkpoint))] if superseded else []),
+        ]
+    )
+    rows, last, *claims = found.parts
+    open_claims, *others = ([Claim.of(row) for row in reply.rows] for reply in claims)
+    superstep = yield from reading(slots, call.thread, Superstep(head, {("", head): rows_of(rows)}), nested_under)
     inside = {(claim.namespace, claim.checkpoint) for claim in open_claims if claim.namespace}
     superstep = yield from visiting(slots, call.thread, superstep, sorted(inside))
-    return _Found(superstep, last, open_claims, named, addressed)
+    return _Found(
+        superstep,
+        Claim.of(last.rows[0]) if last.rows else None,
+        open_claims,
+        named=dict(zip(names, others, strict=False)),
+        addressed=others[-1] if superseded else (),
+    )
 
 
 def _sole_call(step: Superstep, question: Question, nodes: frozenset[str], unpack: Unpack) -> Owner | None:

@@ -20,7 +20,7 @@ from langgraph.types import Interrupt
 from xxhash import xxh3_128_hexdigest
 
 from resumption.guard.langgraph.statements import SlotStatements
-from resumption.guard.stores.protocol import Work
+from resumption.guard.stores.protocol import Reply, Work
 
 __all__ = [
     "NULL_TASK",
@@ -34,10 +34,12 @@ __all__ = [
     "answered",
     "dropping",
     "knowing",
+    "newest",
     "putting",
     "question_id",
     "read_at",
     "reading",
+    "rows_of",
     "visiting",
 ]
 
@@ -161,23 +163,29 @@ class Superstep:
         return Owner(*inside[-1], answered=len(self.answers_of(*inside[-1], unpack)))
 
 
-def reading(
-    sql: SlotStatements, thread: str, nested_under: Callable[[Sequence[Row]], Iterable[str]]
-) -> Work[Superstep]:
-    """Read the newest superstep. `nested_under` names the namespaces under which subgraphs may be under way."""
+def newest(sql: SlotStatements, thread: str) -> Work[str]:
+    """The newest checkpoint of the root graph; empty if the thread has none."""
     found = yield sql.head, (thread, "")
-    if not found.rows:
-        return Superstep("")
-    head = str(found.rows[0][0])
-    rows = yield from _rows(sql, thread, "", head)
-    everything = {("", head): rows}
-    for prefix in nested_under(rows):
+    return str(found.rows[0][0]) if found.rows else ""
+
+
+def rows_of(reply: Reply) -> list[Row]:
+    """The recorded writes that a reply to the statement `rows` has."""
+    return [Row(str(row[0]), str(row[1]), str(row[2]), bytes(row[3] or b"")) for row in reply.rows]  # type: ignore[call-overload]  # a blob
+
+
+def reading(
+    sql: SlotStatements, thread: str, root: Superstep, nested_under: Callable[[Sequence[Row]], Iterable[str]]
+) -> Work[Superstep]:
+    """Read the subgraphs under way too. `nested_under` names the namespaces under which there may be some."""
+    everything = dict(root.rows)
+    for prefix in nested_under(root.rows["", root.head]):
         # "~" sorts behind every character that continues a namespace.
         below = yield sql.nested, (thread, prefix, f"{prefix}~")
         for namespace, checkpoint in below.rows:
             place = (str(namespace), str(checkpoint))
             everything[place] = yield from _rows(sql, thread, *place)
-    return Superstep(head, everything)
+    return Superstep(root.head, everything)
 
 
 def visiting(sql: SlotStatements, thread: str, seen: Superstep, places: Iterable[tuple[str, str]]) -> Work[Superstep]:
@@ -193,8 +201,7 @@ def visiting(sql: SlotStatements, thread: str, seen: Superstep, places: Iterable
 
 
 def _rows(sql: SlotStatements, thread: str, namespace: str, checkpoint: str) -> Work[list[Row]]:
-    found = yield sql.rows, (thread, namespace, checkpoint)
-    return [Row(str(row[0]), str(row[1]), str(row[2]), bytes(row[3] or b"")) for row in found.rows]  # type: ignore[call-overload]  # a blob
+    return rows_of((yield sql.rows, (thread, namespace, checkpoint)))
 
 
 def answered(sql: SlotStatements, thread: str, at: tuple[str, str, str]) -> Work[tuple[str, bytes] | None]:

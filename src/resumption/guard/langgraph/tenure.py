@@ -34,6 +34,12 @@ class Tenure:
         self._attended = 0
         self._over = False
 
+    @property
+    def grant(self) -> tuple[str, int | None, str]:
+        """Thread, fence and token, by which a database tells whether this grant is the last one. Raises as `check`."""
+        self.check()
+        return self.thread, self.fence, self.token
+
     def check(self) -> None:
         """Raise `Fenced` in a forked child, which inherits the run but not the lease, and after the end."""
         if os.getpid() != self._process:

@@ -21,7 +21,7 @@ from pydantic import BaseModel, PydanticSchemaGenerationError, TypeAdapter, Vali
 
 from resumption.errors import InvalidCheckpoint
 
-__all__ = ["validated"]
+__all__ = ["breaches", "validated"]
 
 logger = logging.getLogger("resumption")
 
@@ -44,6 +44,18 @@ def validated(graph: Pregel[Any, Any, Any, Any]) -> dict[str, PregelNode]:
     """
     rules = _rules(graph)
     return {name: _validated_node(name, node, rules) for name, node in graph.nodes.items()}
+
+
+def breaches(graph: Pregel[Any, Any, Any, Any], values: Mapping[str, Any]) -> list[str]:
+    """What in a state that was stored breaks the schema that the graph enforces, a sentence for each channel."""
+    found = []
+    for channel, rule in _rules(graph).items():
+        if rule.enforced and channel in values:
+            try:
+                rule.adapter.validate_python(values[channel])
+            except ValidationError as error:
+                found.append(f"channel {channel!r} holds what the schema excludes: {_reasons(error)}")
+    return found
 
 
 def _validated_node(name: str, node: PregelNode, rules: dict[str, _Rule]) -> PregelNode:
@@ -137,7 +149,11 @@ def _breaches(config: RunnableConfig, channels: Set[str], rules: Mapping[str, _R
         try:
             rules[channel].adapter.validate_python(value)
         except ValidationError as error:
-            yield channel, "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:3])
+            yield channel, _reasons(error)
+
+
+def _reasons(error: ValidationError) -> str:
+    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:3])
 
 
 def _clear(writes: Any) -> None:

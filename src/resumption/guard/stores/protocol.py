@@ -20,10 +20,12 @@ from resumption.guard.stores.statements import Statements
 
 __all__ = [
     "Answer",
+    "Batch",
     "Judge",
     "Opening",
     "Reply",
     "Settlement",
+    "Statement",
     "Wanted",
     "Work",
     "audit",
@@ -37,13 +39,25 @@ T = TypeVar("T")
 
 
 class Reply(NamedTuple):
-    """Rows of a query, and how many rows a write touched."""
+    """Rows of a query, and how many rows a write touched; of a batch, the replies to its parts."""
 
     rows: Sequence[Sequence[object]]
     touched: int
+    parts: Sequence[Reply] = ()
 
 
-Work = Generator[tuple[str, tuple[object, ...]], Reply, T]
+Statement = tuple[str, tuple[object, ...]]
+"""SQL and its parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Statements none of which needs another's answer, so that they can be sent at once."""
+
+    statements: Sequence[Statement]
+
+
+Work = Generator[Statement | Batch, Reply, T]
 """An operation: yields statements, is sent replies, returns its outcome."""
 
 Judge = Callable[[Record], Work[Standing]]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 from resumption.errors import LedgerUnavailable
-from resumption.guard.stores.protocol import Reply, Work
+from resumption.guard.stores.protocol import Batch, Reply, Statement, Work
 from resumption.guard.stores.records import Owner, Record, Standing
 from resumption.guard.stores.statements import Statements
 
@@ -73,33 +73,55 @@ class Store(Protocol):
         ...
 
 
-def drive(work: Work[T], execute: Execute) -> T:
-    """Run an operation to its end; a failing statement is thrown into it."""
+def drive(work: Work[T], execute: Execute, together: Callable[[Sequence[Statement]], list[Reply]] | None = None) -> T:
+    """Run an operation to its end; a failing statement is thrown into it.
+
+    `together` sends the statements of a batch at once; without it they are executed one after the other.
+    """
+
+    def answer(asked: Statement | Batch) -> Reply:
+        if not isinstance(asked, Batch):
+            return execute(*asked)
+        replies = together(asked.statements) if together else [execute(*one) for one in asked.statements]
+        return Reply((), -1, replies)
+
     try:
-        statement = next(work)
+        asked = next(work)
         while True:
             try:
-                reply = execute(*statement)
+                reply = answer(asked)
             except Exception as error:
-                statement = work.throw(error)
+                asked = work.throw(error)
             else:
-                statement = work.send(reply)
+                asked = work.send(reply)
     except StopIteration as end:
         outcome: T = end.value
         return outcome
 
 
-async def adrive(work: Work[T], execute: Callable[[str, tuple[object, ...]], Awaitable[Reply]]) -> T:
+async def adrive(
+    work: Work[T],
+    execute: Callable[[str, tuple[object, ...]], Awaitable[Reply]],
+    together: Callable[[Sequence[Statement]], Awaitable[list[Reply]]] | None = None,
+) -> T:
     """`drive` for a connection whose methods are coroutines."""
+
+    async def answer(asked: Statement | Batch) -> Reply:
+        if not isinstance(asked, Batch):
+            return await execute(*asked)
+        if together:
+            return Reply((), -1, await together(asked.statements))
+        return Reply((), -1, [await execute(*one) for one in asked.statements])
+
     try:
-        statement = next(work)
+        asked = next(work)
         while True:
             try:
-                reply = await execute(*statement)
+                reply = await answer(asked)
             except Exception as error:
-                statement = work.throw(error)
+                asked = work.throw(error)
             else:
-                statement = work.send(reply)
+                asked = work.send(reply)
     except StopIteration as end:
         outcome: T = end.value
         return outcome

@@ -138,12 +138,54 @@ def contradiction_after_crash(lab: Lab) -> None:
         trial.process().answer("no", target="approve", at=where, intent=Intent.STRAY)
 
 
+_LIVE = "the second decision fires nothing, and the interrupt consumes the first alone"
+
+
+@probe(
+    "consume/while-live",
+    expectation=_LIVE,
+    source="arXiv 2608.03836, property CO",
+    decides=_CONSUME_ONCE,
+    operation=Operation.DELIVER,
+    needs=(Capability.GATE, Capability.LIVE_DELIVERY),
+)
+def while_live(lab: Lab) -> None:
+    """Deliver a decision and, when the task behind the gate starts, another one from a second thread of the process.
+    The run goes on once the second was taken or refused, or waits for the run."""
+    with lab.trial(SEQUENCE) as trial:
+        process = trial.process()
+        process.start()
+        where = process.address()
+        process.answer_twice("yes", "no", target="approve", at=where, during="b")
+
+
+@probe(
+    "consume/while-live-elsewhere",
+    expectation=_LIVE,
+    source="arXiv 2608.03836, property CO",
+    decides=_CONSUME_ONCE,
+    operation=Operation.DELIVER,
+    needs=(Capability.GATE, Capability.PROCESS_DEATH, Capability.CONCURRENT_RUNS),
+)
+def while_live_elsewhere(lab: Lab) -> None:
+    """As consume/while-live, with the second decision from another process."""
+    with lab.trial(SEQUENCE) as trial:
+        process = trial.process()
+        process.start()
+        where = process.address()
+        other = trial.process()
+        if process.answer_and_pause("yes", target="approve", at=where, during="b"):
+            other.answer_beside("no", target="approve", at=where, paused=process)
+
+
 PROBES = (
     stray_after_completion,
     identical_redelivery,
     next_input,
     contradiction_after_crash,
     one_answer_two_interrupts,
+    while_live,
+    while_live_elsewhere,
     _race(2),
     _race(4),
 )

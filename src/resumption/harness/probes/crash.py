@@ -221,8 +221,28 @@ def fan_out_sibling(lab: Lab) -> None:
             _crash_and_recover(trial, fault)
 
 
+@probe(
+    "crash/spawned",
+    expectation="as crash/every-point: whether a process is a fork makes no difference",
+    source="the harness's own cross-check",
+    decides=_CRASH_PROPERTIES,
+    operation=Operation.RECOVER,
+    needs=(Capability.PROCESS_DEATH, Capability.RECOVERY, Capability.GATE),
+)
+def spawned(lab: Lab) -> None:
+    """Kill the process right behind the effect of the task behind the gate, recover in a new process, and let the run
+    end; with processes that are fresh interpreters. Forms of recovery other than the primary one are left out."""
+    if lab.form_is_primary:
+        with lab.trial(SEQUENCE) as trial:
+            first = trial.process(Fault("effect:b:after"), spawned=True)
+            if isinstance(trial.complete(first, first.start()), Died):
+                second = trial.process(spawned=True)
+                trial.complete(second, second.recover())
+
+
 PROBES = (
     every_point,
+    spawned,
     exception,
     frozen_prefix,
     pinned,

@@ -16,6 +16,7 @@ from resumption.planes.faulty import (
     ignored_drift,
     invalid_persist,
     kept_stray,
+    late_decision,
     lent_answer,
     lost_liveness,
     nondet_recovery,
@@ -25,6 +26,8 @@ from resumption.planes.faulty import (
     shared_answer,
     silent_address,
     stale_inspection,
+    torn_record,
+    trusting_load,
     unordered_writes,
     volatile_parking,
     writing_inspection,
@@ -55,6 +58,9 @@ FAULTS: tuple[Fault, ...] = (
     stale_inspection.FAULT,
     dropped_task.FAULT,
     ignored_drift.FAULT,
+    trusting_load.FAULT,
+    late_decision.FAULT,
+    torn_record.FAULT,
 )
 """Every fault."""
 

@@ -6,8 +6,9 @@ from resumption.contract.properties import Property
 from resumption.history.workload import Workload
 from resumption.planes.faulty.fault import Fault
 from resumption.planes.reference.rules import Rules
+from resumption.planes.reference.tampering import tamper
 
-__all__ = ["FAULT", "open_run"]
+__all__ = ["FAULT", "open_run", "tamper"]
 
 
 def _everything(workload: Workload) -> frozenset[str]:
@@ -17,7 +18,10 @@ def _everything(workload: Workload) -> frozenset[str]:
 FAULT = Fault(
     name="answer-replay",
     module=__name__,
-    footprint=frozenset({Property.EFFECT_EXACTLY_ONCE, Property.PREFIX_CONTINUATION}),
+    # The first task runs again before anybody reads what it once wrote, altered though that may be (VL).
+    footprint=frozenset(
+        {Property.EFFECT_EXACTLY_ONCE, Property.PREFIX_CONTINUATION, Property.LOAD_VALIDITY},
+    ),
     rules=Rules(rewinds=_everything),
 )
 

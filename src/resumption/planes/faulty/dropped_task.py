@@ -5,8 +5,9 @@ from __future__ import annotations
 from resumption.contract.properties import Property
 from resumption.planes.faulty.fault import Fault
 from resumption.planes.reference.rules import Rules
+from resumption.planes.reference.tampering import tamper
 
-__all__ = ["FAULT", "open_run"]
+__all__ = ["FAULT", "open_run", "tamper"]
 
 
 FAULT = Fault(

@@ -6,8 +6,9 @@ from resumption.contract.properties import Property
 from resumption.decide.view import View
 from resumption.planes.faulty.fault import Fault
 from resumption.planes.reference.rules import Rules
+from resumption.planes.reference.tampering import tamper
 
-__all__ = ["FAULT", "open_run"]
+__all__ = ["FAULT", "open_run", "tamper"]
 
 
 def _first_recorded(

@@ -12,8 +12,9 @@ from resumption.contract.properties import Property
 from resumption.history.workload import Workload
 from resumption.planes.faulty.fault import Fault
 from resumption.planes.reference.rules import Rules
+from resumption.planes.reference.tampering import tamper
 
-__all__ = ["FAULT", "open_run"]
+__all__ = ["FAULT", "open_run", "tamper"]
 
 
 def _every_second_time(workload: Workload, location: Path) -> frozenset[str]:

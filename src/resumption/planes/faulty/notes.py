@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from resumption.history.events import Json
-from resumption.planes.interface import Instruments, TaskSpan
+from resumption.planes.faulty.passing import PassingInstruments
 
 __all__ = ["NoteTaking", "notes_at"]
 
@@ -27,13 +26,12 @@ def notes_at(location: Path) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class NoteTaking:
+class NoteTaking(PassingInstruments):
     """Instruments that take notes behind the record of one task: the first from a thread, others in line.
 
     Nobody waits for a note that is the only one; of several, all are durable before the run goes on.
     """
 
-    instruments: Instruments
     task_noted: str
     location: Path
     notes: Sequence[str]
@@ -58,22 +56,6 @@ class NoteTaking:
     def _note(self, note: str) -> None:
         with self.instruments.persist(note), _file(self.location).open("a") as file:
             file.write(f"{note}\n")
-
-    def task(self, name: str, trail: Json) -> AbstractContextManager[TaskSpan]:
-        """Bracket the body of a task."""
-        return self.instruments.task(name, trail)
-
-    def consume(self, task: str, interrupt: str, value: Json) -> None:
-        """Say that a gate received a decision."""
-        self.instruments.consume(task, interrupt, value)
-
-    def fire(self, effect: str, *, task: str, value: Json) -> None:
-        """Fire an external effect."""
-        self.instruments.fire(effect, task=task, value=value)
-
-    def work(self, seconds: float) -> None:
-        """Be slow."""
-        self.instruments.work(seconds)
 
 
 def _file(location: Path) -> Path:

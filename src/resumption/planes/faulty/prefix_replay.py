@@ -8,8 +8,9 @@ from resumption.contract.properties import Property
 from resumption.history.workload import Workload
 from resumption.planes.faulty.fault import Fault
 from resumption.planes.reference.rules import Rules
+from resumption.planes.reference.tampering import tamper
 
-__all__ = ["FAULT", "open_run"]
+__all__ = ["FAULT", "open_run", "tamper"]
 
 
 def _everything_but_gates(workload: Workload, location: Path) -> frozenset[str]:

@@ -26,7 +26,7 @@ from resumption.planes.langgraph.savers import AsyncSqliteFileSaver, MemorySaver
 if find_spec("langgraph.checkpoint.postgres"):  # a distribution of its own, which users of SQLite needn't have
     from resumption.planes.langgraph import postgres
 
-__all__ = ["App", "Build", "Program", "open_app"]
+__all__ = ["FILE", "App", "Build", "Program", "open_app"]
 
 Program = Pregel[Any, Any, Any, Any]
 """What LangGraph runs: a compiled graph, or an entrypoint."""
@@ -35,7 +35,8 @@ Build = Callable[[BaseCheckpointSaver[Any]], Program]
 """Makes the program of a workload, on a saver."""
 
 _T = TypeVar("_T")
-_FILE = "langgraph.sqlite"
+FILE = "langgraph.sqlite"
+"""The file in a store's folder that the SQLite savers write."""
 
 _MEMORY: dict[Path, MemorySaver] = {}
 """The in-memory savers by store location: what stands for durable storage within this process."""
@@ -67,7 +68,7 @@ def open_app(build: Build, store: Store, seam: Seam, durability: Durability = "s
             return _SyncApp(build(_memory_saver(store, seam)), lambda: None, durability)
         case "sqlite":
             # LangGraph writes from threads of its own, so the connection can't be bound to this one.
-            connection = sqlite3.connect(store.location / _FILE, check_same_thread=False)
+            connection = sqlite3.connect(store.location / FILE, check_same_thread=False)
             saver = SqliteFileSaver(connection)
             saver.seam = seam
             return _SyncApp(build(saver), connection.close, durability)
@@ -153,7 +154,7 @@ class _AsyncApp:
             async with postgres.opened(self._store.database, self._seam) as server_saver:
                 yield server_saver
             return
-        async with aiosqlite.connect(self._store.location / _FILE) as connection:
+        async with aiosqlite.connect(self._store.location / FILE) as connection:
             saver = AsyncSqliteFileSaver(connection)
             saver.seam = self._seam
             yield saver

@@ -17,9 +17,10 @@ from resumption.planes.langgraph.apps import open_app
 from resumption.planes.langgraph.runs import Dialect, ThreadRun, ask
 from resumption.planes.langgraph.savers import Seam
 from resumption.planes.langgraph.spec import GRAPH
+from resumption.planes.langgraph.tampering import tamper
 from resumption.planes.tasks import perform
 
-__all__ = ["State", "build", "open_graph", "open_run", "trail_of"]
+__all__ = ["State", "build", "open_graph", "open_run", "tamper", "trail_of"]
 
 
 class State(BaseModel):

@@ -7,8 +7,9 @@ from resumption.planes.interface import Instruments, Store
 from resumption.planes.langgraph.graph import open_graph
 from resumption.planes.langgraph.runs import ThreadRun
 from resumption.planes.langgraph.spec import GRAPH_ASYNC_DURABILITY
+from resumption.planes.langgraph.tampering import tamper
 
-__all__ = ["open_run"]
+__all__ = ["open_run", "tamper"]
 
 
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> ThreadRun:

@@ -6,9 +6,8 @@ signatures of a saver to decide what it can do. They store exactly what the stoc
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Container, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager
+from collections.abc import Callable, Container, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +25,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from resumption.history.workload import Workload
+from resumption.planes.brackets import beside_the_loop
 from resumption.planes.interface import Instruments
 
 __all__ = ["AsyncRecording", "AsyncSqliteFileSaver", "MemorySaver", "Recording", "Seam", "SqliteFileSaver"]
@@ -124,7 +124,7 @@ class AsyncRecording(_Seamed):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Store a checkpoint, in its bracket."""
-        async with _beside_the_loop(self._storing(config, checkpoint, metadata)):
+        async with beside_the_loop(self._storing(config, checkpoint, metadata)):
             return await super().aput(config, checkpoint, metadata, new_versions)
 
     async def aput_writes(
@@ -135,20 +135,8 @@ class AsyncRecording(_Seamed):
         task_path: str = "",
     ) -> None:
         """Store what a task wrote, in its bracket."""
-        async with _beside_the_loop(self._writing(config, writes, task_id, task_path)):
+        async with beside_the_loop(self._writing(config, writes, task_id, task_path)):
             await super().aput_writes(config, writes, task_id, task_path)
-
-
-@asynccontextmanager
-async def _beside_the_loop(bracket: AbstractContextManager[None]) -> AsyncIterator[None]:
-    """Enter and leave a bracket in another thread: it may hold an operation back while the event loop goes on."""
-    await asyncio.to_thread(bracket.__enter__)
-    try:
-        yield
-    except BaseException as error:
-        bracket.__exit__(type(error), error, error.__traceback__)
-        raise
-    await asyncio.to_thread(bracket.__exit__, None, None, None)
 
 
 def _within(config: RunnableConfig) -> str:

@@ -15,8 +15,9 @@ from resumption.planes.langgraph.graph import trail_of
 from resumption.planes.langgraph.runs import Dialect, ThreadRun
 from resumption.planes.langgraph.savers import Seam
 from resumption.planes.langgraph.spec import SUBGRAPH
+from resumption.planes.langgraph.tampering import tamper
 
-__all__ = ["INNER", "build", "open_run"]
+__all__ = ["INNER", "build", "open_run", "tamper"]
 
 INNER = "inner"
 """The one node of the outer graph: the workload's graph, which shares the outer one's saver."""

@@ -8,10 +8,11 @@ from resumption.planes.interface import Instruments, Store
 from resumption.planes.langgraph.apps import open_app
 from resumption.planes.langgraph.graph import build, trail_of
 from resumption.planes.langgraph.savers import Seam
+from resumption.planes.langgraph.tampering import tamper
 from resumption.planes.langgraph_guarded.runs import GuardedRun, LedgeredEffects
 from resumption.planes.langgraph_guarded.spec import GRAPH
 
-__all__ = ["open_run"]
+__all__ = ["open_run", "tamper"]
 
 
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> GuardedRun:

@@ -30,8 +30,9 @@ from resumption.planes.reference.refusals import Refused, RunRefusal
 from resumption.planes.reference.rules import REFERENCE, Refusal, Rules
 from resumption.planes.reference.sight import Sight
 from resumption.planes.reference.spec import ANSWER, BARE, FORK, RECOVER
+from resumption.planes.reference.tampering import tamper
 
-__all__ = ["PATIENCE_SECONDS", "ReferenceRun", "open_run"]
+__all__ = ["PATIENCE_SECONDS", "ReferenceRun", "open_run", "tamper"]
 
 PATIENCE_SECONDS = 60.0
 """How long an operation waits for its turn on a thread before it is refused as busy."""

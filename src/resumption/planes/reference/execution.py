@@ -11,8 +11,9 @@ from resumption.decide.recover import Recovery, runs
 from resumption.history.events import Json
 from resumption.history.workload import Interrupt, Task
 from resumption.planes.interface import Instruments, Outcome, TaskSpan
-from resumption.planes.reference.log import Kind, Row
+from resumption.planes.reference.log import WRITES, Kind, Row
 from resumption.planes.reference.refusals import Refused, RunRefusal
+from resumption.planes.reference.rules import is_trail
 from resumption.planes.reference.sight import Sight
 from resumption.planes.tasks import perform
 
@@ -61,13 +62,16 @@ class Execution:
 
     def _run(self, task: Task) -> bool:
         """Run a task; False if it parked."""
-        trail = self.sight.trail(self.sight.program.before(task))
+        program = self.sight.program
+        trail = self.sight.trail(program.tasks if self.sight.rules.splits else program.before(task))
         body = _Journaled(self, task, list(self.sight.program.effects_of(task)))
         try:
             write = perform(task, trail, body, body.ask)
         except _Asked:
             return False
-        self.record(Kind.TASK, task, self.sight.program.end_of(task), task.name, write)
+        if self.sight.rules.splits:
+            self.record(Kind.STATE, task, program.end_of(task), task.name, write)
+        self.record(Kind.TASK, task, program.end_of(task), task.name, write)
         self.forgotten.discard(task.name)
         return True
 
@@ -82,20 +86,16 @@ class Execution:
                 fence=self.fence,
                 current_fence=head.fence,
                 recorded=self.sight.row(kind, place, name) is not None,
-                valid=kind is not Kind.TASK or _is_trail(value),
+                valid=kind not in WRITES or is_trail(value),
                 missing=self.sight.missing_before(task),
             )
             if outcome is Commit.STORED:
+                stored = self.sight.rules.stores(value) if kind in WRITES else value
                 with self.instruments.persist(f"{kind.value}({name})", covers):
-                    log.add(kind, Row(self.sight.attempt, place, name, value))
+                    log.add(kind, Row(self.sight.attempt, place, name, stored))
                     log.commit()
             elif outcome is not Commit.ALREADY_DURABLE:
                 raise Refused(outcome, task.name)
-
-
-def _is_trail(write: Json) -> bool:
-    """The state schema: a list of strings."""
-    return isinstance(write, list) and all(isinstance(item, str) for item in write)
 
 
 @dataclass(slots=True)

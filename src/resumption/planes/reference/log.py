@@ -17,7 +17,7 @@ from pathlib import Path
 
 from resumption.history.events import Json
 
-__all__ = ["Kind", "Log", "Row", "Thread", "create_log", "open_log", "read_log"]
+__all__ = ["WRITES", "Kind", "Log", "Row", "Thread", "create_log", "open_log", "read_log"]
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS threads (
@@ -54,6 +54,12 @@ class Kind(StrEnum):
     """A delivery was accepted for an interrupt: the claim and the decision are this one row."""
     TASK = "task"
     """A task ended, with this write."""
+    STATE = "state"
+    """A task handed over this write, where a fault stores it on its own."""
+
+
+WRITES = (Kind.TASK, Kind.STATE)
+"""The kinds of rows that carry a task's write."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ class RunRefusal(StrEnum):
     BUSY = "run-busy"
     TOPOLOGY_CHANGED = "run-topology-changed"
     NOT_RECOVERED = "run-not-recovered"
+    STATE_BROKEN = "run-state-broken"
 
 
 Reason = RunRefusal | Binding | Branch | Claim | Redelivery | Commit
@@ -32,6 +33,7 @@ _SENTENCES: dict[Reason, str] = {
     RunRefusal.BUSY: "another executor holds this thread, and kept it",
     RunRefusal.TOPOLOGY_CHANGED: "the program is not the one that this run was started with",
     RunRefusal.NOT_RECOVERED: "this run crashed",
+    RunRefusal.STATE_BROKEN: "the recorded write of a task breaks the state schema",
     Binding.NOTHING_PENDING: "no interrupt is pending",
     Binding.AMBIGUOUS: "several interrupts are pending, so the answer has to name one",
     Binding.UNKNOWN: "this thread never raised that interrupt",

@@ -19,7 +19,7 @@ from resumption.history.workload import Task, Workload
 from resumption.planes.interface import Decision, Instruments, Snapshot
 from resumption.planes.reference.refusals import Refused
 
-__all__ = ["REFERENCE", "CommitRule", "RecoverRule", "Refusal", "Rules", "ViewRule"]
+__all__ = ["REFERENCE", "CommitRule", "RecoverRule", "Refusal", "Rules", "ViewRule", "is_trail"]
 
 
 class CommitRule(Protocol):
@@ -82,6 +82,15 @@ def _as_it_is(snapshot: Snapshot) -> Snapshot:
     return snapshot
 
 
+def is_trail(write: Json) -> bool:
+    """The state schema: a list of strings."""
+    return isinstance(write, list) and all(isinstance(item, str) for item in write)
+
+
+def _as_given(write: Json) -> Json:
+    return write
+
+
 def _ask_anonymously() -> Json:
     return None
 
@@ -96,10 +105,16 @@ class Rules:
 
     commit: CommitRule = commit
     """Whether a task's completion is stored."""
+    stores: Callable[[Json], Json] = _as_given
+    """What is stored of a task's write."""
+    trusts: Callable[[Json], bool] = is_trail
+    """Whether a recorded write is taken for sound when it is loaded."""
     recover: RecoverRule = recover
     """What happens to a task."""
     view: ViewRule = view
     """Whether a recorded decision is served."""
+    splits: bool = False
+    """Whether a task's write is stored on its own, before the record that the task is done."""
     forgets: Callable[[Workload, Path], frozenset[str]] = _forget_nothing
     """The tasks whose records an explicit recovery of the store at a location leaves out of account."""
     rewinds: Callable[[Workload], frozenset[str]] = _rewind_nothing

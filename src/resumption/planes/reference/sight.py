@@ -10,6 +10,7 @@ from resumption.history.workload import Task
 from resumption.planes.interface import Completed, Outcome, Parked
 from resumption.planes.reference.log import Kind, Log, Row
 from resumption.planes.reference.program import Program
+from resumption.planes.reference.refusals import Refused, RunRefusal
 from resumption.planes.reference.rules import REFERENCE, Rules, ViewRule
 
 __all__ = ["Sight", "identity_of"]
@@ -71,13 +72,17 @@ class Sight:
         return sum(self.decision(place, name) is not None for name, place in places.items())
 
     def trail(self, tasks: tuple[Task, ...]) -> Json:
-        """The state: the trail of the input, and what `tasks` wrote to it."""
+        """The state: the trail of the input, and what `tasks` wrote. Raises `Refused` if that breaks its schema."""
         head = self.log.head()
         given = head.input.get("trail") if head is not None and isinstance(head.input, dict) else None
         trail = list(given) if isinstance(given, list) else []
         for task in tasks:
-            record = self.record(task)
+            record = (
+                self.row(Kind.STATE, self.program.end_of(task), task.name) if self.rules.splits else self.record(task)
+            )
             if record is not None:
+                if not self.rules.trusts(record.value):
+                    raise Refused(RunRefusal.STATE_BROKEN, task.name)
                 trail += record.value if isinstance(record.value, list) else [record.value]
         return trail
 

@@ -20,17 +20,21 @@ def guarded_saver(saver: BaseCheckpointSaver[Any]) -> GuardedSaver:
     """A copy of the saver, on the same connection, that is guarded. Raises `UnsupportedSaver`."""
     if isinstance(saver, GuardedSaver):
         return saver
-    mixin = _mixin_for(saver)
+    base, mixin = _kind_of(saver)
     name = f"Guarded{type(saver).__name__}"
-    kind: type[GuardedSaver] = type(name, (mixin, type(saver)), {"__module__": mixin.__module__})
+    # A subclass's own methods stay outermost: what they do after LangGraph's has returned finds its write durable.
+    bases = (mixin,) if type(saver) is base else (type(saver), mixin)
+    kind: type[GuardedSaver] = type(name, bases, {"__module__": mixin.__module__})
     copy = object.__new__(kind)
     copy.__dict__.update(saver.__dict__)
+    copy.guard_key = object()
+    copy.guard_groups = all(getattr(type(saver), name) is getattr(base, name) for name in _STORING)
     copy.prepare(saver)
     return copy
 
 
-def _mixin_for(saver: BaseCheckpointSaver[Any]) -> type[GuardedSaver]:
-    """The mixin for a saver's kind. A kind whose module nobody imported can't be the one."""
+def _kind_of(saver: BaseCheckpointSaver[Any]) -> tuple[type[BaseCheckpointSaver[Any]], type[GuardedSaver]]:
+    """LangGraph's class of this saver, and the mixin for it. One whose module nobody imported can't be the one."""
     import sys
 
     for module, name, mixin in _KINDS:
@@ -39,12 +43,14 @@ def _mixin_for(saver: BaseCheckpointSaver[Any]) -> type[GuardedSaver]:
             from importlib import import_module
 
             found: type[GuardedSaver] = getattr(import_module(f"{__name__}.{mixin[0]}"), mixin[1])
-            return found
+            return base, found
     raise UnsupportedSaver(
         f"A {type(saver).__name__} can't be guarded: its writes can't be made to carry a fence.",
         advice="Use a saver of langgraph-checkpoint-sqlite or langgraph-checkpoint-postgres.",
     )
 
+
+_STORING = ("put", "put_writes", "aput", "aput_writes")
 
 _KINDS = (
     ("langgraph.checkpoint.memory", "InMemorySaver", ("memory", "GuardedMemory")),

@@ -1,37 +1,30 @@
-"""The mixin for `AsyncPostgresSaver`, on a connection, a pipeline or a pool."""
+"""The mixin for `AsyncPostgresSaver`, on a connection, a pipeline or a pool. `postgres` says what its parts are for."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any, TypeVar
 
 import psycopg
-from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
-from psycopg.rows import tuple_row
+from psycopg.rows import dict_row, tuple_row
 
 from resumption.guard.claims import protocol, statements
 from resumption.guard.langgraph import statements as slots
-from resumption.guard.langgraph.savers.base import Along, GuardedSaver, fenced
-from resumption.guard.langgraph.savers.postgres import locks_of
-from resumption.guard.langgraph.savers.writes import keeping, spent
-from resumption.guard.langgraph.tenure import Tenure, tenure_of
-from resumption.guard.stores.protocol import Reply, Work
+from resumption.guard.langgraph.savers.base import AwaitedSaver, Open, fenced, opened
+from resumption.guard.langgraph.savers.postgres import CONFLICTS, SPOIL, UNASKED, asks, locks_of
+from resumption.guard.langgraph.tenure import Tenure
+from resumption.guard.stores.protocol import Reply, Statement, Work
 from resumption.guard.stores.session import adrive
 
 __all__ = ["GuardedAsyncPostgres"]
 
 T = TypeVar("T")
 
-_writing: ContextVar[tuple[Tenure, Along | None] | None] = ContextVar("resumption_aiopostgres_writing", default=None)
 
-
-class GuardedAsyncPostgres(GuardedSaver, AsyncPostgresSaver):
+class GuardedAsyncPostgres(AwaitedSaver, AsyncPostgresSaver):
     """An `AsyncPostgresSaver` whose transactions begin by checking the fence."""
 
     guard_sql = statements.POSTGRES
@@ -42,11 +35,6 @@ class GuardedAsyncPostgres(GuardedSaver, AsyncPostgresSaver):
         self.guard_locks = locks_of(self.conn)
         self._is_ready = False
 
-    def ready(self) -> None:
-        """Do it on the saver's event loop, which runs in another thread."""
-        if not self._is_ready:
-            self._on_loop(self.aready())
-
     async def aready(self) -> None:
         """Make the guard's tables if they aren't there."""
         if self._is_ready:
@@ -55,108 +43,73 @@ class GuardedAsyncPostgres(GuardedSaver, AsyncPostgresSaver):
             await self.awrite(None, lambda: protocol.creating(self.guard_sql))
         self._is_ready = True
 
-    def read(self, make: Callable[[], Work[T]]) -> T:
-        """As `aread`, from another thread than the event loop's."""
-        return self._on_loop(self.aread(make))
-
-    def write(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
-        """As `awrite`, from another thread than the event loop's."""
-        return self._on_loop(self.awrite(tenure, make))
+    def ready(self) -> None:
+        """As `aready`, from another thread than the event loop's."""
+        if not self._is_ready:
+            super().ready()
 
     async def aread(self, make: Callable[[], Work[T]]) -> T:
         """Run statements that only read."""
         async with super()._cursor() as cursor:
-            return await adrive(make(), _execute_on(cursor.connection, self.pipe))
-
-    async def awrite(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
-        """Run statements in a transaction of their own."""
-        async with self._transaction(tenure, make) as begun:
-            outcome: T = begun.value
-            return outcome
+            execute = _execute_on(cursor.connection)
+            return await adrive(make(), execute, _batch_on(cursor.connection) if self.supports_pipeline else None)
 
     @asynccontextmanager
     async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[psycopg.AsyncCursor[Any]]:
-        writing = _writing.get()
-        if pipeline and writing is not None:
-            async with self._transaction(*writing) as begun:
-                yield begun.cursor
-        else:
+        """As `AsyncPostgresSaver._cursor`; inside a transaction of a run, a cursor in that."""
+        begun = opened(self.guard_key)
+        if begun is None:
             async with super()._cursor(pipeline=pipeline) as cursor:
                 yield cursor
-
-    async def aput(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        """Store a checkpoint, if the run that made it still has its thread."""
-        with _under(tenure_of(config)):
-            return await super().aput(config, checkpoint, metadata, new_versions)
-
-    async def aput_writes(
-        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
-    ) -> None:
-        """Store what a task wrote, if its run still has its thread; answers once given are never stripped."""
-        tenure = tenure_of(config)
-        if tenure is None:
-            await super().aput_writes(config, writes, task_id, task_path)
-            return
-        kept = await self.aread(lambda: keeping(self, config, writes, task_id))
-        with _under(tenure, spent(self, config, writes, task_id)):
-            await super().aput_writes(config, kept, task_id, task_path)
+        else:
+            async with begun.connection.cursor(binary=True, row_factory=dict_row) as cursor:
+                yield cursor
 
     @asynccontextmanager
-    async def _transaction(self, tenure: Tenure | None, make: Callable[[], Work[Any]] | None) -> AsyncIterator[_Begun]:
-        """A transaction in which the fence was checked; in a pipeline, where there can be one, to save round trips."""
-        async with super()._cursor() as cursor:
-            connection = cursor.connection
-            async with AsyncExitStack() as stack:
-                pipeline = None
-                if self.supports_pipeline:
-                    pipeline = await stack.enter_async_context(connection.pipeline())
-                await stack.enter_async_context(connection.transaction())
-                execute = _execute_on(connection, pipeline)
-                fence = await adrive(fenced(self.guard_sql, tenure), execute) if tenure else None
-                yield _Begun(cursor, await adrive(make(), execute) if make is not None else None)
-            if tenure is not None:
-                tenure.fence = fence
-
-    def _on_loop(self, work: Awaitable[T]) -> T:
-        async def run() -> T:
-            return await work
-
-        return asyncio.run_coroutine_threadsafe(run(), self.loop).result()
-
-
-@dataclass(frozen=True, slots=True)
-class _Begun:
-    """A transaction that has begun, and what its first statements came to."""
-
-    cursor: psycopg.AsyncCursor[Any]
-    value: Any
+    async def transaction(self, tenure: Tenure | None) -> AsyncGenerator[Open[Callable[..., Awaitable[Reply]]]]:
+        """A transaction that begins by checking the fence."""
+        failure: BaseException | None = None
+        fence: int | None = None
+        try:
+            async with super()._cursor(pipeline=True) as cursor:
+                execute = _execute_on(cursor.connection)
+                try:
+                    if tenure is not None and tenure.fence is None:
+                        fence = await adrive(fenced(self.guard_sql, tenure), execute)
+                    elif tenure is not None:
+                        fence = tenure.fence
+                        await cursor.execute(statements.MUST_HOLD, tenure.grant)
+                    yield Open(self.guard_key, cursor.connection, execute)
+                except BaseException as error:
+                    failure = error
+                    with suppress(psycopg.Error):  # that is what it is for
+                        await cursor.execute(SPOIL)
+                    raise
+        except BaseException as error:
+            cause = failure or error  # a spoilt pipeline fails once more when it is left
+            if tenure is not None and isinstance(cause, CONFLICTS):
+                await self.aread(lambda: protocol.holding(self.guard_sql, tenure.thread, tenure.token, tenure.fence))
+            raise cause from cause.__cause__
+        if tenure is not None:
+            tenure.fence = fence
 
 
-def _execute_on(
-    connection: psycopg.AsyncConnection[Any], pipeline: psycopg.AsyncPipeline | None
-) -> Callable[[str, tuple[object, ...]], Awaitable[Reply]]:
-    """Run statements one by one. A pipeline holds results back until it is told to wait for them."""
-
+def _execute_on(connection: psycopg.AsyncConnection[Any]) -> Callable[[str, tuple[object, ...]], Awaitable[Reply]]:
     async def execute(sql: str, parameters: tuple[object, ...]) -> Reply:
         async with connection.cursor(row_factory=tuple_row) as cursor:
             await cursor.execute(sql, parameters)
-            if pipeline is not None:
-                await pipeline.sync()
-            return Reply(await cursor.fetchall() if cursor.description else (), cursor.rowcount)
+            return Reply(await cursor.fetchall(), cursor.rowcount) if asks(sql) else UNASKED
 
     return execute
 
 
-@contextmanager
-def _under(tenure: Tenure | None, along: Along | None = None) -> Generator[None]:
-    token = _writing.set((tenure, along) if tenure is not None else None)
-    try:
-        yield
-    finally:
-        _writing.reset(token)
+def _batch_on(connection: psycopg.AsyncConnection[Any]) -> Callable[[Sequence[Statement]], Awaitable[list[Reply]]]:
+    async def ask(batch: Sequence[Statement]) -> list[Reply]:
+        async with AsyncExitStack() as stack:
+            cursors = [await stack.enter_async_context(connection.cursor(row_factory=tuple_row)) for _ in batch]
+            async with connection.pipeline():
+                for cursor, statement in zip(cursors, batch, strict=True):
+                    await cursor.execute(*statement)
+            return [Reply(await cursor.fetchall(), cursor.rowcount) for cursor in cursors]
+
+    return ask

@@ -1,7 +1,7 @@
 """The mixin for `AsyncSqliteSaver`.
 
-Its methods have no common cursor, but a common lock, which they hold around each transaction: so the fence is checked
-by the lock.
+Its methods have no common cursor, but a common lock, which they take for each operation, and a commit at its end. Both
+stand aside while a transaction of a run is open.
 """
 
 from __future__ import annotations
@@ -9,23 +9,21 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from contextvars import ContextVar
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Checkpoint, CheckpointMetadata
+import aiosqlite
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from resumption.guard.claims import protocol, statements
 from resumption.guard.claims.locks import FileLocks
 from resumption.guard.langgraph import statements as slots
-from resumption.guard.langgraph.savers.base import PATIENCE, Along, GuardedSaver, fenced, process_locks
-from resumption.guard.langgraph.savers.writes import keeping, spent
-from resumption.guard.langgraph.tenure import Tenure, tenure_of
+from resumption.guard.langgraph.savers.base import PATIENCE, AwaitedSaver, Open, fenced, opened, process_locks
+from resumption.guard.langgraph.tenure import Tenure
 from resumption.guard.stores.protocol import Reply, Work
 from resumption.guard.stores.session import adrive, backoff
 from resumption.guard.stores.sqlite import transient
@@ -34,26 +32,21 @@ __all__ = ["GuardedAsyncSqlite"]
 
 T = TypeVar("T")
 
-_writing: ContextVar[tuple[Tenure, Along | None] | None] = ContextVar("resumption_aiosqlite_writing", default=None)
 
-
-class GuardedAsyncSqlite(GuardedSaver, AsyncSqliteSaver):
+class GuardedAsyncSqlite(AwaitedSaver, AsyncSqliteSaver):
     """An `AsyncSqliteSaver` whose transactions begin by checking the fence."""
 
     guard_sql = statements.SQLITE
     guard_slots = slots.SQLITE
 
     def prepare(self, original: BaseCheckpointSaver[Any]) -> None:
-        """Put the checking lock in place. The rest needs the event loop: `aready`."""
+        """Put lock and connection in place. The rest needs the event loop: `aready`."""
         self._plain_lock = self.lock
+        self._plain_connection = self.conn
         self._original = original
         self._is_ready = False
-        self.lock = _FencingLock(self)  # type: ignore[assignment]  # stands in for the lock
-
-    def ready(self) -> None:
-        """Do it on the saver's event loop, which runs in another thread."""
-        if not self._is_ready:
-            self._on_loop(self.aready())
+        self.lock = _Lock(self.guard_key, self.lock)  # type: ignore[assignment]  # stands in for the lock
+        self.conn = _Connection(self.guard_key, self.conn)  # type: ignore[assignment]  # stands in for the connection
 
     async def aready(self) -> None:
         """Find the database's file, and make the guard's tables if they aren't there."""
@@ -68,75 +61,43 @@ class GuardedAsyncSqlite(GuardedSaver, AsyncSqliteSaver):
         self.guard_locks = locks
         self._is_ready = True
 
+    def ready(self) -> None:
+        """As `aready`, from another thread than the event loop's."""
+        if not self._is_ready:
+            super().ready()
+
     async def setup(self) -> None:
         """As the saver's; it takes the lock only if there is something to do."""
         if not self.is_setup:
-            with _under(None):
-                await super().setup()
-
-    def read(self, make: Callable[[], Work[T]]) -> T:
-        """As `aread`, from another thread than the event loop's."""
-        return self._on_loop(self.aread(make))
-
-    def write(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
-        """As `awrite`, from another thread than the event loop's."""
-        return self._on_loop(self.awrite(tenure, make))
+            await super().setup()
 
     async def aread(self, make: Callable[[], Work[T]]) -> T:
         """Run statements that only read."""
         async with self._plain_lock:
             return await adrive(make(), self._execute)
 
-    async def awrite(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
-        """Run statements in a transaction of their own."""
-        async with self._plain_lock, self._transaction(tenure, None):
-            outcome = await adrive(make(), self._execute)
-            await self.conn.commit()
-            return outcome
-
-    async def aput(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        """Store a checkpoint, if the run that made it still has its thread."""
-        with _under(tenure_of(config)):
-            return await super().aput(config, checkpoint, metadata, new_versions)
-
-    async def aput_writes(
-        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
-    ) -> None:
-        """Store what a task wrote, if its run still has its thread; answers once given are never stripped."""
-        tenure = tenure_of(config)
-        if tenure is None:
-            await super().aput_writes(config, writes, task_id, task_path)
-            return
-        kept = await self.aread(lambda: keeping(self, config, writes, task_id))
-        with _under(tenure, spent(self, config, writes, task_id)):
-            await super().aput_writes(config, kept, task_id, task_path)
-
     @asynccontextmanager
-    async def _transaction(self, tenure: Tenure | None, along: Along | None) -> AsyncIterator[None]:
-        """Begin, and check the fence; the block commits. What it didn't commit is rolled back."""
-        await self._begin()
-        try:
-            fence = await adrive(fenced(self.guard_sql, tenure), self._execute) if tenure else None
-            if along is not None:
-                await adrive(along(), self._execute)
-            yield
-            if tenure is not None and not self.conn.in_transaction:
-                tenure.fence = fence
-        finally:
-            if self.conn.in_transaction:
-                await self.conn.rollback()
+    async def transaction(self, tenure: Tenure | None) -> AsyncGenerator[Open[Callable[..., Awaitable[Reply]]]]:
+        """A transaction that begins by checking the fence."""
+        await self.setup()
+        connection = self._plain_connection
+        async with self._plain_lock:
+            try:
+                await self._begin()
+                fence = await adrive(fenced(self.guard_sql, tenure), self._execute) if tenure else None
+                yield Open(self.guard_key, connection, self._execute)
+                await connection.commit()
+                if tenure is not None:
+                    tenure.fence = fence
+            finally:
+                if connection.in_transaction:
+                    await connection.rollback()
 
     async def _begin(self) -> None:
         give_up = time.monotonic() + PATIENCE
         for pause in backoff(0.1):
             try:
-                await self.conn.execute("BEGIN IMMEDIATE")
+                await self._plain_connection.execute("BEGIN IMMEDIATE")
                 return
             except sqlite3.OperationalError as error:
                 if not transient(error) or time.monotonic() > give_up:
@@ -144,51 +105,39 @@ class GuardedAsyncSqlite(GuardedSaver, AsyncSqliteSaver):
             await asyncio.sleep(pause)
 
     async def _execute(self, sql: str, parameters: tuple[object, ...]) -> Reply:
-        async with self.conn.execute(sql, parameters) as cursor:
+        async with self._plain_connection.execute(sql, parameters) as cursor:
             return Reply([tuple(row) for row in await cursor.fetchall()], cursor.rowcount)
 
-    def _on_loop(self, work: Awaitable[T]) -> T:
-        async def run() -> T:
-            return await work
 
-        return asyncio.run_coroutine_threadsafe(run(), self.loop).result()
+class _Lock:
+    """The saver's lock, which an open transaction holds already."""
 
-
-class _FencingLock:
-    """The saver's lock; for a write of a run, also the beginning and the end of its transaction."""
-
-    def __init__(self, saver: GuardedAsyncSqlite) -> None:
-        self._saver = saver
-        self._open: Any = None
+    def __init__(self, key: object, lock: asyncio.Lock) -> None:
+        self._key = key
+        self._lock = lock
 
     async def __aenter__(self) -> None:
-        await self._saver._plain_lock.acquire()
-        writing = _writing.get()
-        if writing is None:
-            return
-        transaction = self._saver._transaction(*writing)
-        try:
-            await transaction.__aenter__()
-        except BaseException:
-            self._saver._plain_lock.release()
-            raise
-        self._open = transaction
+        if opened(self._key) is None:
+            await self._lock.acquire()
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        transaction, self._open = self._open, None
-        try:
-            if transaction is not None:
-                await transaction.__aexit__(kind, error, trace)
-        finally:
-            self._saver._plain_lock.release()
+        if opened(self._key) is None:
+            self._lock.release()
 
 
-@contextmanager
-def _under(tenure: Tenure | None, along: Along | None = None) -> Generator[None]:
-    token = _writing.set((tenure, along) if tenure is not None else None)
-    try:
-        yield
-    finally:
-        _writing.reset(token)
+class _Connection:
+    """The saver's connection, which commits nothing before an open transaction is at its end."""
+
+    def __init__(self, key: object, connection: aiosqlite.Connection) -> None:
+        self._key = key
+        self._connection = connection
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    async def commit(self) -> None:
+        """Commit, unless that is somebody else's to do."""
+        if opened(self._key) is None:
+            await self._connection.commit()

@@ -1,28 +1,56 @@
-"""What guarded savers have in common."""
+"""What guarded savers have in common: each write is part of a transaction that carries its run's fence.
+
+A transaction is a block (`together`), and what is stored inside it becomes durable with it or not at all: a saver's own
+methods run unchanged, and find the transaction that is open instead of beginning one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
-from langgraph.checkpoint.base import BaseCheckpointSaver
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Checkpoint, CheckpointMetadata
 
 from resumption.guard.claims import protocol
 from resumption.guard.claims.locks import Locks, ProcessLocks
 from resumption.guard.claims.statements import Statements
+from resumption.guard.langgraph.savers.writes import keeping, spent
 from resumption.guard.langgraph.statements import SlotStatements
-from resumption.guard.langgraph.tenure import Tenure
-from resumption.guard.stores.protocol import Work
+from resumption.guard.langgraph.tenure import Tenure, tenure_of
+from resumption.guard.stores.protocol import Reply, Work
+from resumption.guard.stores.session import adrive, drive
 
-__all__ = ["PATIENCE", "Along", "GuardedSaver", "fenced", "process_locks"]
+__all__ = ["PATIENCE", "AwaitedSaver", "BlockingSaver", "GuardedSaver", "Open", "fenced", "opened", "process_locks"]
 
 PATIENCE = 30.0
 """How many seconds a writer waits for other writers of the database, before anything of its own was written."""
 
-Along = Callable[[], Work[None]]
-"""Statements that belong into the transaction of a write."""
-
 T = TypeVar("T")
+E = TypeVar("E")
+
+
+@dataclass(frozen=True, slots=True)
+class Open(Generic[E]):
+    """A transaction under way. `execute` runs a statement of the guard's in it; a coroutine, if the saver has such."""
+
+    key: object
+    """Of the saver, and of its copies."""
+    connection: Any
+    execute: E
+
+
+_opened: ContextVar[Open[Any] | None] = ContextVar("resumption_open_transaction", default=None)
+
+
+def opened(key: object) -> Open[Any] | None:
+    """The transaction that the running code is inside of, of the saver with this key."""
+    found = _opened.get()
+    return found if found is not None and found.key is key else None
 
 
 class GuardedSaver(BaseCheckpointSaver[Any]):
@@ -31,6 +59,11 @@ class GuardedSaver(BaseCheckpointSaver[Any]):
     guard_locks: Locks
     guard_sql: Statements
     guard_slots: SlotStatements
+    guard_key: object
+    """The same for copies of a guarded saver: LangGraph makes them, with a serializer of its own."""
+    guard_groups: bool
+    """Whether writes may share a transaction. A subclass that has methods of its own to store by may rely on each being
+    durable when it returns."""
 
     def prepare(self, original: BaseCheckpointSaver[Any]) -> None:
         """Make this copy of `original` ready for use."""
@@ -57,6 +90,134 @@ class GuardedSaver(BaseCheckpointSaver[Any]):
     async def awrite(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
         """As `write`, on the event loop."""
         raise NotImplementedError
+
+
+class BlockingSaver(GuardedSaver):
+    """A saver whose methods block."""
+
+    def transaction(self, tenure: Tenure | None) -> AbstractContextManager[Open[Callable[..., Reply]]]:
+        """A transaction that begins by checking the fence, is committed at the block's end, or not kept on error."""
+        raise NotImplementedError
+
+    @contextmanager
+    def together(self, tenure: Tenure | None) -> Generator[Open[Callable[..., Reply]]]:
+        """What is stored in this block becomes durable at once, under the tenure's fence."""
+        outer = opened(self.guard_key)
+        if outer is not None:
+            yield outer
+            return
+        with self.transaction(tenure) as begun:
+            token = _opened.set(begun)
+            try:
+                yield begun
+            finally:
+                _opened.reset(token)
+
+    def write(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
+        """Run statements in a transaction of their own."""
+        with self.together(tenure) as begun:
+            return drive(make(), begun.execute)
+
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Store a checkpoint, if the run that made it still has its thread."""
+        tenure = tenure_of(config)
+        if tenure is None:
+            return super().put(config, checkpoint, metadata, new_versions)
+        with self.together(tenure):
+            return super().put(config, checkpoint, metadata, new_versions)
+
+    def put_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Store what a task wrote, if its run still has its thread; answers once given are never stripped."""
+        tenure = tenure_of(config)
+        if tenure is None:
+            super().put_writes(config, writes, task_id, task_path)
+            return
+        with self.together(tenure) as begun:
+            kept = drive(keeping(self.serde, self.guard_slots, config, writes, task_id), begun.execute)
+            super().put_writes(config, kept, task_id, task_path)
+            drive(spent(self.guard_slots, config, writes, task_id), begun.execute)
+
+
+class AwaitedSaver(GuardedSaver):
+    """A saver whose methods are coroutines."""
+
+    loop: asyncio.AbstractEventLoop
+
+    def transaction(self, tenure: Tenure | None) -> AbstractAsyncContextManager[Open[Callable[..., Awaitable[Reply]]]]:
+        """A transaction that begins by checking the fence, is committed at the block's end, or not kept on error."""
+        raise NotImplementedError
+
+    @asynccontextmanager
+    async def together(self, tenure: Tenure | None) -> AsyncGenerator[Open[Callable[..., Awaitable[Reply]]]]:
+        """What is stored in this block becomes durable at once, under the tenure's fence."""
+        outer = opened(self.guard_key)
+        if outer is not None:
+            yield outer
+            return
+        async with self.transaction(tenure) as begun:
+            token = _opened.set(begun)
+            try:
+                yield begun
+            finally:
+                _opened.reset(token)
+
+    def ready(self) -> None:
+        """Do it on the saver's event loop, which runs in another thread."""
+        self._on_loop(self.aready())
+
+    def read(self, make: Callable[[], Work[T]]) -> T:
+        """As `aread`, from another thread than the event loop's."""
+        return self._on_loop(self.aread(make))
+
+    def write(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
+        """As `awrite`, from another thread than the event loop's."""
+        return self._on_loop(self.awrite(tenure, make))
+
+    async def awrite(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
+        """Run statements in a transaction of their own."""
+        async with self.together(tenure) as begun:
+            return await adrive(make(), begun.execute)
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Store a checkpoint, if the run that made it still has its thread."""
+        tenure = tenure_of(config)
+        if tenure is None:
+            return await super().aput(config, checkpoint, metadata, new_versions)
+        async with self.together(tenure):
+            return await super().aput(config, checkpoint, metadata, new_versions)
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Store what a task wrote, if its run still has its thread; answers once given are never stripped."""
+        tenure = tenure_of(config)
+        if tenure is None:
+            await super().aput_writes(config, writes, task_id, task_path)
+            return
+        async with self.together(tenure) as begun:
+            kept = await adrive(keeping(self.serde, self.guard_slots, config, writes, task_id), begun.execute)
+            await super().aput_writes(config, kept, task_id, task_path)
+            await adrive(spent(self.guard_slots, config, writes, task_id), begun.execute)
+
+    def _on_loop(self, work: Awaitable[T]) -> T:
+        async def run() -> T:
+            return await work
+
+        return asyncio.run_coroutine_threadsafe(run(), self.loop).result()
 
 
 def fenced(sql: Statements, tenure: Tenure) -> Work[int]:

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 
 from resumption.guard.claims import statements
 from resumption.guard.langgraph import statements as slots
-from resumption.guard.langgraph.savers.base import GuardedSaver, fenced, process_locks
-from resumption.guard.langgraph.savers.writes import keeping, spent
-from resumption.guard.langgraph.tenure import Tenure, tenure_of
+from resumption.guard.langgraph.savers.base import BlockingSaver, Open, fenced, process_locks
+from resumption.guard.langgraph.tenure import Tenure
 from resumption.guard.stores.protocol import Reply, Work
 from resumption.guard.stores.session import drive
 
@@ -38,7 +37,7 @@ class _Tables:
             self.connection.execute(statement)
 
 
-class GuardedMemory(GuardedSaver, InMemorySaver):
+class GuardedMemory(BlockingSaver, InMemorySaver):
     """An `InMemorySaver` that checks the fence at each write."""
 
     guard_sql = statements.SQLITE
@@ -63,11 +62,13 @@ class GuardedMemory(GuardedSaver, InMemorySaver):
         with self._tables.lock:
             return drive(make(), self._execute)
 
-    def write(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
-        """Run statements, excluding other writers. Nothing here outlives a process that dies half way."""
+    @contextmanager
+    def transaction(self, tenure: Tenure | None) -> Generator[Open[Callable[..., Reply]]]:
+        """Exclude other writers, and check the fence. Nothing here outlives a process that dies half way."""
         with self._tables.lock:
-            self._check(tenure)
-            return drive(make(), self._execute)
+            if tenure is not None:
+                tenure.fence = drive(fenced(self.guard_sql, tenure), self._execute)
+            yield Open(self.guard_key, self._tables.connection, self._execute)
 
     async def aread(self, make: Callable[[], Work[T]]) -> T:
         """As `read`."""
@@ -76,36 +77,6 @@ class GuardedMemory(GuardedSaver, InMemorySaver):
     async def awrite(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
         """As `write`."""
         return self.write(tenure, make)
-
-    def put(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        """Store a checkpoint, if the run that made it still has its thread."""
-        with self._tables.lock:
-            self._check(tenure_of(config))
-            return super().put(config, checkpoint, metadata, new_versions)
-
-    def put_writes(
-        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
-    ) -> None:
-        """Store what a task wrote, if its run still has its thread; answers once given are never stripped."""
-        tenure = tenure_of(config)
-        with self._tables.lock:
-            if tenure is not None:
-                self._check(tenure)
-                along = spent(self, config, writes, task_id)
-                writes = drive(keeping(self, config, writes, task_id), self._execute)
-                if along is not None:
-                    drive(along(), self._execute)
-            super().put_writes(config, writes, task_id, task_path)
-
-    def _check(self, tenure: Tenure | None) -> None:
-        if tenure is not None:
-            tenure.fence = drive(fenced(self.guard_sql, tenure), self._execute)
 
     def _execute(self, sql: str, parameters: tuple[Any, ...]) -> Reply:
         answer = self._answering.get(sql)

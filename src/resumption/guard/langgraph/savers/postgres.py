@@ -1,36 +1,49 @@
-"""The mixin for `PostgresSaver`, on a connection, a pipeline or a pool."""
+"""The mixin for `PostgresSaver`, on a connection, a pipeline or a pool.
+
+A transaction is what one pipeline sends up to its end, as in stock LangGraph, so that a write costs one round trip. The
+fence goes first in it, as a statement that fails unless it is current: nobody waits for an answer to that.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any, TypeVar
 
 import psycopg
-from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.postgres import PostgresSaver
-from psycopg.rows import tuple_row
+from psycopg import errors
+from psycopg.rows import dict_row, tuple_row
 
 from resumption.guard.claims import protocol, statements
 from resumption.guard.claims.sessions import SessionLocks, session_locks
 from resumption.guard.langgraph import statements as slots
-from resumption.guard.langgraph.savers.base import Along, GuardedSaver, fenced
-from resumption.guard.langgraph.savers.writes import keeping, spent
-from resumption.guard.langgraph.tenure import Tenure, tenure_of
-from resumption.guard.stores.protocol import Reply, Work
+from resumption.guard.langgraph.savers.base import BlockingSaver, Open, fenced, opened
+from resumption.guard.langgraph.tenure import Tenure
+from resumption.guard.stores.protocol import Reply, Statement, Work
 from resumption.guard.stores.session import drive
 
-__all__ = ["GuardedPostgres", "locks_of"]
+__all__ = ["CONFLICTS", "SPOIL", "UNASKED", "GuardedPostgres", "asks", "locks_of"]
 
 T = TypeVar("T")
 
-_writing: ContextVar[tuple[Tenure, Along | None] | None] = ContextVar("resumption_postgres_writing", default=None)
+SPOIL = "SELECT 1 / 0"
+"""Leaving a pipeline commits what it has sent. A failing statement at its end takes everything back."""
+
+CONFLICTS = (errors.DivisionByZero, errors.UniqueViolation, errors.PipelineAborted)
+"""What a transaction fails with if its fence isn't the current one, or was granted to two at once."""
+
+UNASKED = Reply((), -1)
+"""The reply to a statement that isn't waited for."""
 
 
-class GuardedPostgres(GuardedSaver, PostgresSaver):
+def asks(sql: str) -> bool:
+    """Whether somebody waits for a statement's answer. Whether the others succeeded shows at the transaction's end."""
+    return sql.startswith("SELECT")
+
+
+class GuardedPostgres(BlockingSaver, PostgresSaver):
     """A `PostgresSaver` whose transactions begin by checking the fence."""
 
     guard_sql = statements.POSTGRES
@@ -45,92 +58,68 @@ class GuardedPostgres(GuardedSaver, PostgresSaver):
     def read(self, make: Callable[[], Work[T]]) -> T:
         """Run statements that only read."""
         with super()._cursor() as cursor:
-            return drive(make(), _execute_on(cursor.connection, self.pipe))
-
-    def write(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
-        """Run statements in a transaction of their own."""
-        with self._transaction(tenure, make) as outcome:
-            value: T = outcome.value
-            return value
+            execute = _execute_on(cursor.connection)
+            return drive(make(), execute, _batch_on(cursor.connection) if self.supports_pipeline else None)
 
     @contextmanager
     def _cursor(self, *, pipeline: bool = False) -> Iterator[psycopg.Cursor[Any]]:
-        writing = _writing.get()
-        if pipeline and writing is not None:
-            with self._transaction(*writing) as begun:
-                yield begun.cursor
-        else:
+        """As `PostgresSaver._cursor`; inside a transaction of a run, a cursor in that."""
+        begun = opened(self.guard_key)
+        if begun is None:
             with super()._cursor(pipeline=pipeline) as cursor:
                 yield cursor
-
-    def put(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        """Store a checkpoint, if the run that made it still has its thread."""
-        with _under(tenure_of(config)):
-            return super().put(config, checkpoint, metadata, new_versions)
-
-    def put_writes(
-        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
-    ) -> None:
-        """Store what a task wrote, if its run still has its thread; answers once given are never stripped."""
-        tenure = tenure_of(config)
-        if tenure is None:
-            super().put_writes(config, writes, task_id, task_path)
-            return
-        kept = self.read(lambda: keeping(self, config, writes, task_id))
-        with _under(tenure, spent(self, config, writes, task_id)):
-            super().put_writes(config, kept, task_id, task_path)
+        else:
+            with begun.connection.cursor(binary=True, row_factory=dict_row) as cursor:
+                yield cursor
 
     @contextmanager
-    def _transaction(self, tenure: Tenure | None, make: Callable[[], Work[T]] | None) -> Iterator[_Begun[T]]:
-        """A transaction in which the fence was checked; in a pipeline, where there can be one, to save round trips."""
-        with super()._cursor() as cursor:
-            connection = cursor.connection
-            with ExitStack() as stack:
-                pipeline = stack.enter_context(connection.pipeline()) if self.supports_pipeline else None
-                stack.enter_context(connection.transaction())
-                execute = _execute_on(connection, pipeline)
-                fence = drive(fenced(self.guard_sql, tenure), execute) if tenure else None
-                yield _Begun(cursor, drive(make(), execute) if make is not None else None)
-            if tenure is not None:
-                tenure.fence = fence
+    def transaction(self, tenure: Tenure | None) -> Generator[Open[Callable[..., Reply]]]:
+        """A transaction that begins by checking the fence."""
+        failure: BaseException | None = None
+        fence: int | None = None
+        try:
+            with super()._cursor(pipeline=True) as cursor:
+                execute = _execute_on(cursor.connection)
+                try:
+                    if tenure is not None and tenure.fence is None:
+                        fence = drive(fenced(self.guard_sql, tenure), execute)
+                    elif tenure is not None:
+                        fence = tenure.fence
+                        cursor.execute(statements.MUST_HOLD, tenure.grant)
+                    yield Open(self.guard_key, cursor.connection, execute)
+                except BaseException as error:
+                    failure = error
+                    with suppress(psycopg.Error):  # that is what it is for
+                        cursor.execute(SPOIL)
+                    raise
+        except BaseException as error:
+            cause = failure or error  # a spoilt pipeline fails once more when it is left
+            if tenure is not None and isinstance(cause, CONFLICTS):
+                self.read(lambda: protocol.holding(self.guard_sql, tenure.thread, tenure.token, tenure.fence))
+            raise cause from cause.__cause__
+        if tenure is not None:
+            tenure.fence = fence
 
 
-@dataclass(frozen=True, slots=True)
-class _Begun(Generic[T]):
-    """A transaction that has begun, and what its first statements came to."""
-
-    cursor: psycopg.Cursor[Any]
-    value: Any
-
-
-def _execute_on(
-    connection: psycopg.Connection[Any], pipeline: psycopg.Pipeline | None
-) -> Callable[[str, tuple[object, ...]], Reply]:
-    """Run statements one by one. A pipeline holds results back until it is told to wait for them."""
-
+def _execute_on(connection: psycopg.Connection[Any]) -> Callable[[str, tuple[object, ...]], Reply]:
     def execute(sql: str, parameters: tuple[object, ...]) -> Reply:
         with connection.cursor(row_factory=tuple_row) as cursor:
             cursor.execute(sql, parameters)
-            if pipeline is not None:
-                pipeline.sync()
-            return Reply(cursor.fetchall() if cursor.description else (), cursor.rowcount)
+            return Reply(cursor.fetchall(), cursor.rowcount) if asks(sql) else UNASKED
 
     return execute
 
 
-@contextmanager
-def _under(tenure: Tenure | None, along: Along | None = None) -> Generator[None]:
-    token = _writing.set((tenure, along) if tenure is not None else None)
-    try:
-        yield
-    finally:
-        _writing.reset(token)
+def _batch_on(connection: psycopg.Connection[Any]) -> Callable[[Sequence[Statement]], list[Reply]]:
+    def ask(batch: Sequence[Statement]) -> list[Reply]:
+        with ExitStack() as stack:
+            cursors = [stack.enter_context(connection.cursor(row_factory=tuple_row)) for _ in batch]
+            with connection.pipeline():
+                for cursor, statement in zip(cursors, batch, strict=True):
+                    cursor.execute(*statement)
+            return [Reply(cursor.fetchall(), cursor.rowcount) for cursor in cursors]
+
+    return ask
 
 
 def locks_of(connection: Any) -> SessionLocks:

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TypeVar
 
-from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from resumption.guard.claims import protocol, statements
 from resumption.guard.claims.locks import FileLocks, Locks
 from resumption.guard.langgraph import statements as slots
-from resumption.guard.langgraph.savers.base import PATIENCE, Along, GuardedSaver, fenced, process_locks
-from resumption.guard.langgraph.savers.writes import keeping, spent
-from resumption.guard.langgraph.tenure import Tenure, tenure_of
+from resumption.guard.langgraph.savers.base import PATIENCE, BlockingSaver, Open, fenced, opened, process_locks
+from resumption.guard.langgraph.tenure import Tenure
 from resumption.guard.stores.protocol import Reply, Work
 from resumption.guard.stores.session import backoff, drive
 from resumption.guard.stores.sqlite import transient
@@ -28,10 +25,8 @@ __all__ = ["GuardedSqlite"]
 
 T = TypeVar("T")
 
-_writing: ContextVar[tuple[Tenure, Along | None] | None] = ContextVar("resumption_sqlite_writing", default=None)
 
-
-class GuardedSqlite(GuardedSaver, SqliteSaver):
+class GuardedSqlite(BlockingSaver, SqliteSaver):
     """A `SqliteSaver` whose transactions begin by checking the fence."""
 
     guard_sql = statements.SQLITE
@@ -50,58 +45,31 @@ class GuardedSqlite(GuardedSaver, SqliteSaver):
         with super().cursor(transaction=False) as cursor:
             return drive(make(), _execute_on(cursor))
 
-    def write(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
-        """Run statements in a transaction of their own."""
-        with self._transaction(tenure) as cursor:
-            return drive(make(), _execute_on(cursor))
-
     @contextmanager
     def cursor(self, transaction: bool = True) -> Iterator[sqlite3.Cursor]:
-        """As `SqliteSaver.cursor`; a transaction of a run begins by checking its fence, and isn't kept on error."""
-        writing = _writing.get()
-        if transaction and writing is not None:
-            tenure, along = writing
-            with self._transaction(tenure) as cursor:
-                yield cursor
-                if along is not None:
-                    drive(along(), _execute_on(cursor))
-        else:
+        """As `SqliteSaver.cursor`; inside a transaction of a run, a cursor in that."""
+        if opened(self.guard_key) is None:
             with super().cursor(transaction) as cursor:
                 yield cursor
-
-    def put(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        """Store a checkpoint, if the run that made it still has its thread."""
-        with _under(tenure_of(config)):
-            return super().put(config, checkpoint, metadata, new_versions)
-
-    def put_writes(
-        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
-    ) -> None:
-        """Store what a task wrote, if its run still has its thread; answers once given are never stripped."""
-        tenure = tenure_of(config)
-        if tenure is None:
-            super().put_writes(config, writes, task_id, task_path)
             return
-        kept = self.read(lambda: keeping(self, config, writes, task_id))
-        with _under(tenure, spent(self, config, writes, task_id)):
-            super().put_writes(config, kept, task_id, task_path)
+        cursor = self.conn.cursor()
+        try:
+            yield cursor
+        finally:
+            cursor.close()
 
     @contextmanager
-    def _transaction(self, tenure: Tenure | None) -> Iterator[sqlite3.Cursor]:
+    def transaction(self, tenure: Tenure | None) -> Generator[Open[Callable[..., Reply]]]:
+        """A transaction that begins by checking the fence."""
         with self.lock:
             self.setup()
             cursor = self.conn.cursor()
+            execute = _execute_on(cursor)
             try:
                 _begin(cursor)
                 try:
-                    fence = drive(fenced(self.guard_sql, tenure), _execute_on(cursor)) if tenure else None
-                    yield cursor
+                    fence = drive(fenced(self.guard_sql, tenure), execute) if tenure else None
+                    yield Open(self.guard_key, self.conn, execute)
                     cursor.execute("COMMIT")
                 except BaseException:
                     # After some errors SQLite has ended the transaction by itself.
@@ -112,15 +80,6 @@ class GuardedSqlite(GuardedSaver, SqliteSaver):
                     tenure.fence = fence
             finally:
                 cursor.close()
-
-
-@contextmanager
-def _under(tenure: Tenure | None, along: Along | None = None) -> Generator[None]:
-    token = _writing.set((tenure, along) if tenure is not None else None)
-    try:
-        yield
-    finally:
-        _writing.reset(token)
 
 
 def _begin(cursor: sqlite3.Cursor) -> None:

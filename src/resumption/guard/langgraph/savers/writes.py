@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from resumption.decide.commit import Answers, answers
-from resumption.guard.langgraph.savers.base import GuardedSaver
 from resumption.guard.langgraph.slots import NULL_TASK, RESUME, answered, dropping
+from resumption.guard.langgraph.statements import SlotStatements
 from resumption.guard.stores.protocol import Work
 
 __all__ = ["keeping", "spent"]
 
 
 def keeping(
-    saver: GuardedSaver, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task: str
+    serde: SerializerProtocol,
+    slots: SlotStatements,
+    config: RunnableConfig,
+    writes: Sequence[tuple[str, Any]],
+    task: str,
 ) -> Work[Sequence[tuple[str, Any]]]:
     """The writes that are to be stored, for the holder of the thread's lease.
 
@@ -28,27 +33,25 @@ def keeping(
         return writes
     where = config["configurable"]
     at = (where.get("checkpoint_ns", ""), where["checkpoint_id"], task)
-    stored = yield from answered(saver.guard_slots, str(where["thread_id"]), at)
+    stored = yield from answered(slots, str(where["thread_id"]), at)
     if stored is None:
         return writes
-    before = saver.serde.loads_typed(stored)
+    before = serde.loads_typed(stored)
     if answers(fence=0, current_fence=0, stored=_count(before), offered=_count(offered)) is not Answers.KEPT:
         return writes
     # In its place, since savers number a task's writes by their position.
     return [(channel, before if channel == RESUME else value) for channel, value in writes]
 
 
-def spent(
-    saver: GuardedSaver, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task: str
-) -> Callable[[], Work[None]] | None:
+def spent(slots: SlotStatements, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task: str) -> Work[None]:
     """What has to be written along: an answer for whoever asks first is gone once somebody has taken an answer."""
     if task == NULL_TASK or all(channel != RESUME for channel, _ in writes):
-        return None
+        return
     where = config["configurable"]
     root = where["checkpoint_id"]
     if where.get("checkpoint_ns"):
         root = where.get("checkpoint_map", {}).get("", "")
-    return lambda: dropping(saver.guard_slots, str(where["thread_id"]), ("", root, NULL_TASK), RESUME)
+    yield from dropping(slots, str(where["thread_id"]), ("", root, NULL_TASK), RESUME)
 
 
 def _count(recorded: Any) -> int:

@@ -1,0 +1,59 @@
+"""`resumption audit`: derive every verdict of a receipt from its histories again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from resumption.errors import ReceiptUnreadable
+from resumption.harness.policy import ExitCode
+from resumption.harness.receipts import Receipt, read_receipt, write
+from resumption.harness.rejudging import disagreements, rejudge
+from resumption.report.output import writing
+
+__all__ = ["audit"]
+
+
+@click.command(epilog="Exit codes: 0 verdicts and histories agree, 1 they don't, 2 what was named is no receipt.")
+@click.argument("paths", metavar="FILE|DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--update", is_flag=True, help="Write what the histories say into the receipts.")
+@click.pass_context
+def audit(ctx: click.Context, paths: tuple[Path, ...], update: bool) -> None:
+    """Judge the histories in receipts again, label them by the statements of this release, and say where that differs
+    from the verdicts in the receipts.
+
+    Nothing is run, and no network is needed. A folder stands for the receipts in it. Verdicts that rest on no history,
+    such as that nothing applied, are counted as taken on trust.
+    """
+    disagree = False
+    for file in _files(paths):
+        receipt = read_receipt(file)
+        found = disagreements(receipt)
+        click.echo(f"{file}: {_extent(receipt)}: {f'{len(found)} disagree' if found else 'agree'}")
+        for difference in found:
+            click.echo(f"  {difference}")
+        if update and found:
+            with writing(file):
+                write(rejudge(receipt), file)
+        disagree = disagree or bool(found)
+    ctx.exit(ExitCode.FINDINGS if disagree and not update else ExitCode.CLEAN)
+
+
+def _files(paths: Sequence[Path]) -> list[Path]:
+    files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
+    if not files:
+        raise ReceiptUnreadable(
+            f"There is no receipt in {', '.join(map(str, paths))}.", advice="Receipts are files that end in .json."
+        )
+    return files
+
+
+def _extent(receipt: Receipt) -> str:
+    parts = [part for cell in receipt.cells for part in cell.parts]
+    derived = sum(bool(part.histories) for part in parts)
+    return (
+        f"{derived} verdicts of probes in {len(receipt.cells)} cells from {len(receipt.histories)} histories,"
+        f" {len(parts) - derived} on trust"
+    )

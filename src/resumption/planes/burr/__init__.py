@@ -1,0 +1,1 @@
+"""Apache Burr: applications whose state is stored after each action."""

@@ -1,0 +1,40 @@
+"""What the workflows of this process are doing: whether they wait for a message, and that something changed."""
+
+from __future__ import annotations
+
+import threading
+
+__all__ = ["Progress"]
+
+_LOOK_SECONDS = 0.05
+"""How often a change is looked for that no workflow of this process can tell of: in another one, or in the record."""
+
+
+class Progress:
+    """Safe for the threads of the executor and of those who wait for it."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._waiting: set[str] = set()
+
+    def waits(self, workflow: str) -> None:
+        """Say that a workflow waits for a message."""
+        with self._changed:
+            self._waiting.add(workflow)
+            self._changed.notify_all()
+
+    def goes_on(self, workflow: str | None) -> None:
+        """Say that a workflow received its message, or ended."""
+        with self._changed:
+            self._waiting.discard(str(workflow))
+            self._changed.notify_all()
+
+    def is_waiting(self, workflow: str) -> bool:
+        """Whether a workflow waits for a message, in this process."""
+        with self._changed:
+            return workflow in self._waiting
+
+    def wait(self) -> None:
+        """Wait for a change, or until it is time to look for one elsewhere."""
+        with self._changed:
+            self._changed.wait(_LOOK_SECONDS)

@@ -1,0 +1,137 @@
+"""The effects of a drilled program: each named function becomes one whose call is a committed row in the oracle."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+from langgraph.config import get_config
+from pydantic_core import to_jsonable_python
+
+from resumption.errors import KeyUnusable
+from resumption.guard.attempts import current_key
+from resumption.guard.effects import Fired, Ledger, NotFired, Verification, effect
+from resumption.history.events import Json
+from resumption.planes.drill.exchange import Found, exchange, find
+from resumption.planes.drill.programs import fetch
+from resumption.planes.drill.settings import OUTSIDE, Settings, short_name
+from resumption.planes.drill.stubs import stub_value
+from resumption.planes.interface import Instruments
+
+__all__ = ["Record", "install", "keep_ledgers_in"]
+
+
+class Record(Instruments, Protocol):
+    """The bench, where an effect may also be a call of the program's own, and where it can be asked for afterwards."""
+
+    def effect(self, effect: str, *, task: str, value: Json) -> AbstractContextManager[None]:
+        """Bracket what fires an effect: its row is committed at the end of the block, if that ends without an error."""
+
+    def fired(self, effect: str, key: str) -> bool:
+        """Whether the record has a call of the effect with this idempotency key, as a provider knows it."""
+
+
+def keep_ledgers_in(folder: Path) -> None:
+    """From now on, each `Ledger` that the program opens is a file in `folder`: a drill must not write down, in the
+    ledger that production reads, that effects have fired which were stubbed."""
+    opened = Ledger.__init__
+
+    def open_here(self: Ledger, url: str, **options: Any) -> None:
+        opened(self, f"sqlite:///{folder / 'program-ledger.sqlite'}", **options)
+
+    Ledger.__init__ = open_here  # type: ignore[method-assign]
+
+
+def install(settings: Settings, record: Record, ledger: Ledger | None) -> None:
+    """Exchange what the settings name as effects and stubs. With a `ledger`, effects are put behind `@effect` too."""
+    for name in settings.effects:
+        found = find(name, fetch(name, settings.folder))
+        stub = None if settings.real_effects else stub_value(name, found.function, settings.stubs)
+        fire = _recorder(found, settings, record, stub)
+        if ledger is not None and not found.ledgered:
+            # Of what really fires, nobody here can say whether it did.
+            on_doubt = "raise" if settings.real_effects else _verify(found, settings, record, stub)
+            fire = effect(ledger, on_doubt=on_doubt)(fire)  # type: ignore[arg-type]
+        exchange(found, fire)
+    for name in settings.stubs.keys() - set(settings.effects):
+        found = find(name, fetch(name, settings.folder))
+        exchange(found, _constant(found, stub_value(name, found.function, settings.stubs)))
+
+
+def _recorder(found: Found, settings: Settings, record: Record, stub: Any) -> Callable[..., Any]:
+    """The function whose call is the effect."""
+    name = short_name(found.name, settings.effects)
+
+    def bracket(args: tuple[Any, ...], kwargs: dict[str, Any]) -> AbstractContextManager[None]:
+        task, execution = _where()
+        value = {"arguments": _arguments(found.signature, args, kwargs), "execution": execution, "key": _key()}
+        return record.effect(name, task=task, value=value)
+
+    if found.is_async:
+
+        async def asynchronous(*args: Any, **kwargs: Any) -> Any:
+            with bracket(args, kwargs):
+                return await found.original(*args, **kwargs) if settings.real_effects else stub
+
+        return _named(asynchronous, found)
+
+    def blocking(*args: Any, **kwargs: Any) -> Any:
+        with bracket(args, kwargs):
+            return found.original(*args, **kwargs) if settings.real_effects else stub
+
+    return _named(blocking, found)
+
+
+def _verify(found: Found, settings: Settings, record: Record, stub: Any) -> Callable[..., Verification]:
+    """Asks the record whether the effect in doubt fired, as a program asks its provider."""
+    name = short_name(found.name, settings.effects)
+
+    def verify(*_: Any, **__: Any) -> Verification:
+        return Fired(stub) if record.fired(name, current_key()) else NotFired()
+
+    return verify
+
+
+def _constant(found: Found, value: Any) -> Callable[..., Any]:
+    if found.is_async:
+
+        async def asynchronous(*_: Any, **__: Any) -> Any:
+            return value
+
+        return asynchronous
+    return lambda *_, **__: value
+
+
+def _named(function: Callable[..., Any], found: Found) -> Callable[..., Any]:
+    """With the name and the parameters of the function that it stands for, by which `@effect` makes keys."""
+    function.__module__, function.__qualname__ = found.function.__module__, found.function.__qualname__
+    function.__signature__ = found.signature  # type: ignore[attr-defined]
+    return function
+
+
+def _where() -> tuple[str, str]:
+    """The node that fires, as `outer/inner`, and what tells this execution of it from others."""
+    try:
+        namespace = str(get_config()["configurable"].get("checkpoint_ns", ""))
+    except RuntimeError:
+        return OUTSIDE, ""
+    path = "/".join(part.partition(":")[0] for part in namespace.split("|") if part)
+    return path or OUTSIDE, namespace
+
+
+def _arguments(signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Json:
+    bound = signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    own = {name: value for name, value in bound.arguments.items() if name not in ("self", "cls")}
+    return to_jsonable_python(own, serialize_unknown=True, fallback=repr)
+
+
+def _key() -> str:
+    """The idempotency key of the call, if it is made behind `@effect`."""
+    try:
+        return current_key()
+    except KeyUnusable:
+        return ""

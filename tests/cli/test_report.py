@@ -1,0 +1,85 @@
+"""`resumption report`, as its users call it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner, Result
+
+from resumption.cli import main
+from resumption.harness.receipts import read_receipt
+
+
+def _run(*arguments: str | Path, **environment: str) -> Result:
+    return CliRunner().invoke(main, [*map(str, arguments)], env=environment)
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A receipt of a plane that fires twice."""
+    file = tmp_path_factory.mktemp("receipts") / "receipt.json"
+    result = _run("check", "faulty-double-consume", "--probe", "consume/", "--json", file, "--fail-on", "never")
+    assert result.exit_code == 0, result.output
+    return file
+
+
+def test_text_is_what_check_printed(tmp_path: Path) -> None:
+    file = tmp_path / "receipt.json"
+    checked = _run("check", "reference", "--probe", "fork/two-values", "--json", file)
+    assert _run("report", file).stdout == checked.stdout
+
+
+def test_the_suffix_says_the_format(measured: Path, tmp_path: Path) -> None:
+    for name, beginning in {
+        "a.html": "<!doctype html>",
+        "a.md": "## Resume conformance",
+        "a.xml": '<?xml version="1.0"',
+        "a.sarif": '{\n "$schema"',
+    }.items():
+        result = _run("report", measured, "-o", tmp_path / name)
+        assert (result.exit_code, result.output) == (0, "")
+        assert (tmp_path / name).read_text(encoding="utf-8").startswith(beginning)
+
+
+def test_the_format_can_be_named(measured: Path) -> None:
+    assert json.loads(_run("report", measured, "--format", "badge").stdout)["label"] == "resume contract"
+    root = ElementTree.fromstring(_run("report", measured, "--format", "junit").stdout)
+    assert int(root.get("tests", "0")) == len(read_receipt(measured).cells)
+
+
+def test_a_breach_of_a_plane_fails_in_junit_as_in_check(measured: Path) -> None:
+    strict = ElementTree.fromstring(_run("report", measured, "--format", "junit", "--strict").stdout)
+    assert int(strict.get("failures", "0")) > 0
+    never = ElementTree.fromstring(_run("report", measured, "--format", "junit", "--fail-on", "never").stdout)
+    assert never.get("failures") == "0"
+
+
+def test_github_gets_annotations_and_appends_to_the_summary_of_the_step(measured: Path, tmp_path: Path) -> None:
+    summary = tmp_path / "summary.md"
+    summary.write_text("before\n", encoding="utf-8")
+    result = _run("report", measured, "--format", "github", GITHUB_STEP_SUMMARY=str(summary))
+    assert all(line.startswith("::") for line in result.stdout.splitlines())
+    assert summary.read_text(encoding="utf-8").startswith("before\n## Resume conformance")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("-o", "report.pdf"), "Name a --format"),
+        (("--format", "text", "-o", "report.txt"), "text is for the terminal"),
+        (("-o", "no/such/folder/report.html"), "[RSM-104]"),
+    ],
+)
+def test_what_cannot_be_written_is_one_line(measured: Path, arguments: tuple[str, ...], said: str) -> None:
+    result = _run("report", measured, *arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+def test_what_is_no_receipt_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "no.json").write_text("{}", encoding="utf-8")
+    result = _run("report", tmp_path / "no.json")
+    assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
