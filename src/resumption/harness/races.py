@@ -54,7 +54,7 @@ PRESETS = {
 }
 """The grids of "Resume Means Resume" (arXiv 2608.03836): short jitters by racers, and long jitters by gate.
 
-Of the first, the paper gives racers, repetitions, and that there are five jitters up to 25 ms; the four between are ours.
+Of the first, the paper gives racers, repetitions, and that there are five jitters up to 25 ms; those between are ours.
 Of the second, it gives gates and jitters; racers and repetitions are ours.
 """
 
