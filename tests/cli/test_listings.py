@@ -27,8 +27,14 @@ def _words(result: Result) -> str:
     return " ".join(result.stdout.split())
 
 
-def test_every_probe_is_listed_with_what_it_expects_and_where_it_comes_from() -> None:
+def test_every_probe_is_listed_with_what_it_decides_and_expects() -> None:
     told = _words(_run("probes"))
+    for probe in PROBES:
+        assert f"{probe.address} {', '.join(probe.decides)}: {' '.join(probe.expectation.split())}" in told
+
+
+def test_probes_that_are_named_are_told_with_what_they_do_and_where_they_come_from() -> None:
+    told = _words(_run("probes", *(probe.address for probe in PROBES)))
     for probe in PROBES:
         for said in (probe.address, probe.description, probe.expectation, probe.source):
             assert " ".join(said.split()) in told
@@ -40,9 +46,23 @@ def test_probes_can_be_listed_by_the_beginning_of_their_address() -> None:
     assert "fork/three-values" not in told
 
 
-def test_every_plane_is_listed_with_its_backends_and_forms() -> None:
-    told = _words(_run("planes"))
+def test_every_plane_is_listed_with_its_backends() -> None:
+    told = _words(_run("planes", "--all"))
     for spec in (spec for family in families() for spec in specs(family)):
+        assert f"{spec.name} {spec.path} {', '.join(backend.name for backend in spec.backends)}" in told
+
+
+def test_the_planes_with_planted_faults_are_listed_only_if_asked_for() -> None:
+    faulty = specs("faulty")
+    told = _words(_run("planes"))
+    assert [spec.name for spec in faulty if spec.name in told] == []
+    assert f"{len(faulty)} planes with planted faults are left out" in told
+
+
+@pytest.mark.parametrize("family", families())
+def test_a_plane_that_is_named_is_told_with_its_forms(family: str) -> None:
+    told = _words(_run("planes", family))
+    for spec in specs(family):
         assert f"{spec.name} {spec.path}" in told
         for form in spec.forms:
             assert f"form {form.name}" in told

@@ -29,6 +29,7 @@ _BUILT_IN = {
     "burr": "resumption.planes.burr.spec",
     "agent-framework": "resumption.planes.agent_framework.spec",
     "google-adk": "resumption.planes.google_adk.spec",
+    "strands": "resumption.planes.strands.spec",
     "faulty": "resumption.planes.faulty",
 }
 
