@@ -30,6 +30,10 @@ read = 2026-11-30
 NEWEST = "1.2.24"
 
 
+def _quoted() -> list[Citation]:
+    return list(dict.fromkeys(found for spec in SPECS for found in load(spec)))
+
+
 def citation(**changes: object) -> Citation:
     return replace(parse(ENTRY, "a test")[0], **changes)
 
@@ -60,7 +64,7 @@ def test_a_statement_on_one_path_is_not_one_on_another():
 
 @pytest.mark.parametrize(
     "found",
-    [found for found in load(GRAPH) if found.place.startswith("langgraph.")],
+    [found for found in _quoted() if found.place.startswith(("langgraph.", "langchain."))],
     ids=lambda found: found.id,
 )
 def test_a_docstring_is_quoted_word_for_word(found):
@@ -117,6 +121,18 @@ def test_a_statement_bears_on_its_own_property_forms_facet_and_versions():
     assert not found(Property.EFFECT_EXACTLY_ONCE, Facet.CELL, "bare", "1.2.9")
     assert not found(Property.EFFECT_EXACTLY_ONCE, Facet.WINDOW, "map", "1.2.9")
     assert not found(Property.EFFECT_EXACTLY_ONCE, Facet.WINDOW, "bare", "2.0")
+
+
+def test_a_statement_of_some_situations_bears_on_no_other():
+    one = citation(probes=("interrupt/", "fork/two"))
+
+    def found(probe: str) -> bool:
+        return one.bears_on(Property.EFFECT_EXACTLY_ONCE, Facet.CELL, "bare", probe)
+
+    assert found("interrupt/code-before")
+    assert found("fork/two-values")
+    assert found("")
+    assert not found("consume/while-live")
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,8 @@ GROUP = "resumption.planes"
 _BUILT_IN = {
     "langgraph": "resumption.planes.langgraph.spec",
     "langgraph-guarded": "resumption.planes.langgraph_guarded.spec",
+    "llamaindex": "resumption.planes.llamaindex.spec",
+    "autogen": "resumption.planes.autogen.spec",
     "pydantic-graph": "resumption.planes.pydantic_graph.spec",
     "crewai": "resumption.planes.crewai.spec",
     "dbos": "resumption.planes.dbos.spec",

@@ -13,7 +13,7 @@ from resumption.history.events import Json
 from resumption.history.workload import Shape, Task, Workload
 from resumption.planes.interface import Instruments, Store
 from resumption.planes.langgraph.apps import Program, open_app
-from resumption.planes.langgraph.runs import ThreadRun, ask
+from resumption.planes.langgraph.runs import Dialect, ThreadRun, ask
 from resumption.planes.langgraph.savers import Seam
 from resumption.planes.langgraph.spec import FUNCTIONAL
 from resumption.planes.tasks import perform
@@ -29,7 +29,7 @@ def open_run(workload: Workload, store: Store, instruments: Instruments) -> Thre
     seam = Seam(workload, instruments, whole=WORKFLOW)
     steps = [step(one, instruments, seam) for one in workload.tasks]
     app = open_app(lambda saver: build(workload.shape, steps, saver), store, seam)
-    return ThreadRun(FUNCTIONAL, app, store.thread, trail_of)
+    return ThreadRun(FUNCTIONAL, app, store.thread, Dialect(trail_of))
 
 
 def build(shape: Shape, steps: Sequence[Any], saver: BaseCheckpointSaver[Any]) -> Program:

@@ -7,6 +7,7 @@ LangGraph's calls are.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from langchain_core.runnables import RunnableConfig
@@ -28,7 +29,7 @@ from resumption.planes.interface import (
 )
 from resumption.planes.langgraph.apps import App
 
-__all__ = ["ThreadRun", "ask"]
+__all__ = ["Dialect", "ThreadRun", "ask"]
 
 _T = TypeVar("_T")
 
@@ -44,19 +45,46 @@ def ask(question: Question) -> Json:
     return interrupt({"name": question.name})
 
 
+def _name_in(asked: Any) -> str:
+    return str(asked["name"])
+
+
+def _bare(target: str, value: Json) -> Any:
+    return value
+
+
+def _as_it_is(value: Json) -> Any:
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What a program is given and gives back, where that isn't the workload's own words."""
+
+    trail_of: Callable[[Any], Json]
+    """Reads the trail from what the program returns, and from the values of its state."""
+    input_of: Callable[[Json], Any] = _as_it_is
+    """Makes the program's input of a workload's."""
+    answer_to: Callable[[str, Json], Any] = _bare
+    """Makes what the program takes for an answer, of the interrupt that it is for and the decision."""
+    question_of: Callable[[Any], str] = _name_in
+    """Reads the name of the interrupt from what the program asks with, as `ask` does unless told otherwise."""
+    approval: Any = True
+    """What a client answers with that takes a crashed run for a parked one."""
+
+
 class ThreadRun:
     """A run of a program on one thread of one saver."""
 
-    def __init__(self, spec: PlaneSpec, app: App, thread: str, trail_of: Callable[[Any], Json]) -> None:
-        """`trail_of` reads the trail from what the program returns, and from the values of its state."""
+    def __init__(self, spec: PlaneSpec, app: App, thread: str, dialect: Dialect) -> None:
         self._forms = {form.name for form in spec.forms}
         self._app = app
         self._thread = thread
-        self._trail_of = trail_of
+        self._dialect = dialect
 
     def start(self, value: Json) -> Handle:
         """Start the run; the input of every workload is `{}`."""
-        return Call(lambda: self._invoke(value))
+        return Call(lambda: self._invoke(self._dialect.input_of(value)))
 
     def deliver(self, decision: Decision) -> Handle:
         """Hand a decision over, in one of the forms of delivering and of forking."""
@@ -72,12 +100,12 @@ class ThreadRun:
         states = self._states()
         root, innermost = states[0], states[-1]
         finished = root.created_at is not None and not root.next
-        return Snapshot(self._trail_of(innermost.values), _pending(root.interrupts), finished)
+        return Snapshot(self._dialect.trail_of(innermost.values), self._pending(root.interrupts), finished)
 
     def address(self) -> Address:
         """Return the configs of the head checkpoints, root graph first, and the ids of the pending interrupts."""
         states = self._states()
-        requests = {pending.name: pending.identity for pending in _pending(states[0].interrupts)}
+        requests = {pending.name: pending.identity for pending in self._pending(states[0].interrupts)}
         return Address([state.config["configurable"] for state in states], requests)
 
     def close(self) -> None:
@@ -93,10 +121,10 @@ class ThreadRun:
 
     def _ways_to_deliver(self) -> dict[str, Callable[[Decision], Outcome]]:
         return {
-            "bare": lambda decision: self._invoke(Command(resume=decision.value)),
-            "map": lambda decision: self._invoke(Command(resume=_answer_by_id(decision))),
-            "direct": lambda decision: self._invoke(Command(resume=decision.value), _root(decision)),
-            "direct-inner": lambda decision: self._invoke(Command(resume=decision.value), _innermost(decision)),
+            "bare": lambda decision: self._invoke(self._answer(decision)),
+            "map": lambda decision: self._invoke(Command(resume=self._answers_by_id(decision))),
+            "direct": lambda decision: self._invoke(self._answer(decision), _root(decision)),
+            "direct-inner": lambda decision: self._invoke(self._answer(decision), _innermost(decision)),
             "two-call": self._copy_and_deliver,
             "replay": self._replay_and_deliver,
             "update-state": self._update_and_deliver,
@@ -105,30 +133,46 @@ class ThreadRun:
     def _ways_to_recover(self) -> dict[str, Callable[[], Outcome]]:
         return {
             "no-input": lambda: self._invoke(None),
-            "input": lambda: self._invoke(_INPUT),
-            "command": lambda: self._invoke(Command(resume=True)),
+            "input": lambda: self._invoke(self._dialect.input_of(_INPUT)),
+            "command": lambda: self._invoke(Command(resume=self._dialect.approval)),
             "checkpoint": lambda: self._invoke(None, self._states()[0].config),
-            "command-checkpoint": lambda: self._invoke(Command(resume=True), self._states()[0].config),
+            "command-checkpoint": lambda: self._invoke(
+                Command(resume=self._dialect.approval), self._states()[0].config
+            ),
         }
 
     def _copy_and_deliver(self, decision: Decision) -> Outcome:
         self._app.update_state(_root(decision), None, as_node=_COPY)
-        return self._invoke(Command(resume=decision.value))
+        return self._invoke(self._answer(decision))
 
     def _replay_and_deliver(self, decision: Decision) -> Outcome:
         self._invoke(None, _root(decision))
-        return self._invoke(Command(resume=decision.value))
+        return self._invoke(self._answer(decision))
 
     def _update_and_deliver(self, decision: Decision) -> Outcome:
         fork = self._app.update_state(_root(decision), {"trail": []})
         self._invoke(None, fork)
-        return self._invoke(Command(resume=decision.value), fork)
+        return self._invoke(self._answer(decision), fork)
 
     def _invoke(self, value: Any, config: RunnableConfig | None = None) -> Outcome:
         result = self._app.invoke(value, config or self._head())
         if isinstance(result, dict) and (interrupts := result.get("__interrupt__")):
-            return Parked(_pending(interrupts))
-        return Completed(self._trail_of(result))
+            return Parked(self._pending(interrupts))
+        return Completed(self._dialect.trail_of(result))
+
+    def _answer(self, decision: Decision) -> Command[Any]:
+        return Command(resume=self._dialect.answer_to(decision.target, decision.value))
+
+    def _answers_by_id(self, decision: Decision) -> dict[str, Any]:
+        answers = {decision.target: decision.value, **decision.answers}
+        return {
+            decision.address.requests[target]: self._dialect.answer_to(target, value)
+            for target, value in answers.items()
+        }
+
+    def _pending(self, interrupts: Sequence[Interrupt]) -> tuple[Pending, ...]:
+        question_of = self._dialect.question_of
+        return tuple(Pending(identity=asked.id, name=question_of(asked.value)) for asked in interrupts)
 
     def _states(self) -> list[StateSnapshot]:
         """The state of the root graph, and of each subgraph under way inside it."""
@@ -147,11 +191,3 @@ def _root(decision: Decision) -> RunnableConfig:
 
 def _innermost(decision: Decision) -> RunnableConfig:
     return {"configurable": decision.address.checkpoint[-1]}
-
-
-def _answer_by_id(decision: Decision) -> dict[str, Json]:
-    return {decision.address.requests[decision.target]: decision.value}
-
-
-def _pending(interrupts: Sequence[Interrupt]) -> tuple[Pending, ...]:
-    return tuple(Pending(identity=asked.id, name=asked.value["name"]) for asked in interrupts)

@@ -6,7 +6,7 @@ signatures of a saver to decide what it can do. They store exactly what the stoc
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,6 +34,10 @@ _NODE_PATH = "~__pregel_pull, "
 """How LangGraph begins the path of a task that is a node; the node's name is the rest."""
 
 
+def _nodes_that_ran(checkpoint: Checkpoint) -> Container[str]:
+    return checkpoint["versions_seen"]
+
+
 @dataclass(frozen=True, slots=True)
 class Seam:
     """Where the storage operations of one opened run are recorded, and what they cover."""
@@ -44,11 +48,16 @@ class Seam:
     """The task of LangGraph's that all tasks of the workload run inside; empty if there is none."""
     names: dict[str, str] = field(default_factory=dict)
     """The names of the tasks that LangGraph knows by id alone."""
+    ended_in: Callable[[Checkpoint], Container[str]] = _nodes_that_ran
+    """The tasks whose results a checkpoint holds."""
 
-    def identify(self, namespace: str) -> None:
-        """Learn the running task's name and id from its checkpoint namespace, `…|name:id`."""
+    def identify(self, namespace: str, task: str = "") -> None:
+        """Learn the running task's name and id from its checkpoint namespace, `…|name:id`.
+
+        `task` is its name where that of LangGraph's task is another.
+        """
         name, _, identity = namespace.rpartition("|")[2].partition(":")
-        self.names[identity] = name
+        self.names[identity] = task or name
 
     def covered(self, ended: Container[str]) -> list[str]:
         """The tasks of the workload that are durable when these tasks of LangGraph's are."""
@@ -64,9 +73,9 @@ class _Seamed(BaseCheckpointSaver[str]):
     def _storing(
         self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata
     ) -> AbstractContextManager[None]:
-        """Bracket `put`: a checkpoint makes the results of all tasks that it has seen durable."""
+        """Bracket `put`: a checkpoint makes the results of all tasks that it holds durable."""
         name = f"{_within(config)}put({_step_of(metadata)})"
-        return self.seam.instruments.persist(name, self.seam.covered(checkpoint["versions_seen"]))
+        return self.seam.instruments.persist(name, self.seam.covered(self.seam.ended_in(checkpoint)))
 
     def _writing(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str
@@ -142,14 +151,17 @@ def _step_of(metadata: CheckpointMetadata) -> str:
 
 
 def _ended(channels: Sequence[str]) -> bool:
-    """A task has ended if it wrote anything but its parking, its answers or its error."""
-    return ERROR not in channels and any(channel not in WRITES_IDX_MAP for channel in channels)
+    """A task has ended if it wrote anything but its parking, its answers or its error.
+
+    One that raised behind its writes has ended too: they are stored with the error, and are applied, not made again.
+    """
+    return any(channel not in WRITES_IDX_MAP for channel in channels)
 
 
 def _label(task: str, channels: Sequence[str]) -> str:
     if not task:  # writes of no task, such as the value of a bare resume
         return ",".join(channels)
-    if _ended(channels):
+    if _ended(channels) and ERROR not in channels:
         return task
     return f"{task}:{next((channel for channel in (ERROR, INTERRUPT) if channel in channels), channels[0])}"
 

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from resumption.planes.interface import Backend, Capability, Form, Operation, PlaneSpec
 
-__all__ = ["FUNCTIONAL", "GRAPH", "GRAPH_ASYNC_DURABILITY", "GRAPH_EXIT_DURABILITY", "SPECS", "SUBGRAPH"]
+__all__ = [
+    "AGENT",
+    "AGENT_PER_CALL",
+    "FUNCTIONAL",
+    "GRAPH",
+    "GRAPH_ASYNC_DURABILITY",
+    "GRAPH_DELTA",
+    "GRAPH_EXIT_DURABILITY",
+    "SPECS",
+    "SUBGRAPH",
+]
 
 _IN_PROCESS = "InMemorySaver keeps its checkpoints in the memory of one process."
 
@@ -145,6 +156,9 @@ GRAPH_ASYNC_DURABILITY = _plane("graph-async-durability", _GRAPH_FORMS, {})
 GRAPH_EXIT_DURABILITY = _plane("graph-exit-durability", _GRAPH_FORMS, {})
 """The same graph run with `durability="exit"`."""
 
+GRAPH_DELTA = _plane("graph-delta", _GRAPH_FORMS, {})
+"""The same graph, whose trail is a `DeltaChannel`; since 1.2."""
+
 SUBGRAPH = _plane("subgraph", (*_GRAPH_FORMS, _FORK_INSIDE), {})
 """The same graph as the one node of an outer graph."""
 
@@ -158,5 +172,29 @@ FUNCTIONAL = _plane(
 )
 """The functional API: an entrypoint with one `@task` for each task."""
 
-SPECS: tuple[PlaneSpec, ...] = (GRAPH, SUBGRAPH, FUNCTIONAL, GRAPH_ASYNC_DURABILITY, GRAPH_EXIT_DURABILITY)
+
+def _agent(path: str, lacks: Mapping[Capability, str]) -> PlaneSpec:
+    backends = [replace(backend, requires=(*backend.requires, "langchain")) for backend in _BACKENDS]
+    return replace(_plane(path, _GRAPH_FORMS, lacks), backends=backends)
+
+
+AGENT = _agent(
+    "agent",
+    {Capability.PARALLEL_GATES: "HumanInTheLoopMiddleware asks about all tool calls of a message in one interrupt."},
+)
+"""LangChain's `create_agent` with `HumanInTheLoopMiddleware`: one tool for each task, and a scripted model."""
+
+AGENT_PER_CALL = _agent("agent-per-call", {})
+"""The same agent, whose middleware asks about each tool call as it starts; since LangChain 1.5."""
+
+SPECS: tuple[PlaneSpec, ...] = (
+    GRAPH,
+    SUBGRAPH,
+    FUNCTIONAL,
+    AGENT,
+    AGENT_PER_CALL,
+    GRAPH_DELTA,
+    GRAPH_ASYNC_DURABILITY,
+    GRAPH_EXIT_DURABILITY,
+)
 """Every plane of this family. Those that don't say otherwise run with `durability="sync"`."""

@@ -12,7 +12,7 @@ from resumption.planes.interface import Instruments, Store
 from resumption.planes.langgraph import graph
 from resumption.planes.langgraph.apps import open_app
 from resumption.planes.langgraph.graph import trail_of
-from resumption.planes.langgraph.runs import ThreadRun
+from resumption.planes.langgraph.runs import Dialect, ThreadRun
 from resumption.planes.langgraph.savers import Seam
 from resumption.planes.langgraph.spec import SUBGRAPH
 from resumption.planes.langgraph.tampering import tamper
@@ -34,7 +34,7 @@ def open_run(workload: Workload, store: Store, instruments: Instruments) -> Thre
     outer = build(workload, instruments)
     seam = Seam(workload, instruments, whole=INNER)
     app = open_app(lambda saver: outer.compile(checkpointer=saver), store, seam)
-    return ThreadRun(SUBGRAPH, app, store.thread, trail_of)
+    return ThreadRun(SUBGRAPH, app, store.thread, Dialect(trail_of))
 
 
 def build(workload: Workload, instruments: Instruments) -> StateGraph[Any]:

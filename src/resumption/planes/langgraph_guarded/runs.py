@@ -11,7 +11,7 @@ from resumption.guard.langgraph.calls import Fork
 from resumption.history.events import Json
 from resumption.planes.interface import Call, Decision, Handle, Instruments, Outcome, PlaneSpec, Store, TaskSpan
 from resumption.planes.langgraph.apps import App
-from resumption.planes.langgraph.runs import ThreadRun
+from resumption.planes.langgraph.runs import Dialect, ThreadRun
 
 __all__ = ["GuardedRun", "LedgeredEffects"]
 
@@ -29,7 +29,7 @@ class GuardedRun(ThreadRun):
         self, spec: PlaneSpec, app: App, thread: str, trail_of: Callable[[Any], Json], effects: LedgeredEffects
     ) -> None:
         """`effects` is closed with the run."""
-        super().__init__(spec, app, thread, trail_of)
+        super().__init__(spec, app, thread, Dialect(trail_of))
         self._effects = effects
 
     def start(self, value: Json) -> Handle:
