@@ -29,7 +29,10 @@ class Step(Executor):
 
 def build(storage: Any) -> Any:
     a, b, c = (Step(id=name) for name in "abc")
-    builder = WorkflowBuilder(name="w", start_executor=a, checkpoint_storage=storage)
+    try:
+        builder = WorkflowBuilder(name="w", start_executor=a, checkpoint_storage=storage)
+    except TypeError:  # before 1.0, by calls
+        builder = WorkflowBuilder(name="w").set_start_executor(a).with_checkpointing(storage)
     return builder.add_edge(a, b).add_edge(b, c).build()
 
 
