@@ -31,7 +31,7 @@ def installation(request: pytest.FixtureRequest) -> Installation:
 
 
 def test_two_executors_of_one_id_run_one_step_at_once(installation):
-    """Executors are called `local` unless told otherwise; one that is launched takes the other for its own dead self."""
+    """Executors are called `local` unless told otherwise: one that is launched takes the other for its dead self."""
     receipt = run_suite([WORKFLOW], LIVE, jobs=2, installation=installation)
     for text in receipt.histories.values():
         fired = Counter(fire.effect for fire in decode_history(text.encode()).fires())
