@@ -138,5 +138,7 @@ class CheckpointFiles:
         )
 
     def reading(self, checkpoint: str) -> Any:
-        """The configuration with which a flow is restored from a checkpoint."""
+        """What `from_checkpoint` restores a flow by: a configuration or, before 1.14.2, the path itself."""
+        if "restore_from" not in CheckpointConfig.model_fields:
+            return checkpoint
         return CheckpointConfig(location=str(self.folder), restore_from=checkpoint)
