@@ -61,6 +61,7 @@ def _plane(
             "CREWAI_DISABLE_TRACKING": "true",
             "CREWAI_TRACING_ENABLED": "false",
             "OTEL_SDK_DISABLED": "true",
+            "RUST_BACKTRACE": "0",  # telling a panic of a checkpoint's serializer takes longer than any run
             "OPENBLAS_NUM_THREADS": "1",  # CrewAI imports numpy, whose threads nothing could be forked with
         },
     )
