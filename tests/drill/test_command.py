@@ -83,23 +83,41 @@ def test_two_runs_without_faults_that_differ_are_told_so_and_nothing_is_conclude
     [
         (["nosuch:graph", "--effect", "programs.odd:charge"], "[RSM-601] nosuch:graph can't be imported"),
         (["programs.odd", "--effect", "programs.odd:charge"], "[RSM-601] 'programs.odd' names nothing"),
-        (["programs.odd:NOT_A_GRAPH", "--effect", "programs.odd:charge"], "[RSM-602] programs.odd:NOT_A_GRAPH is a int"),
+        (
+            ["programs.odd:NOT_A_GRAPH", "--effect", "programs.odd:charge"],
+            "[RSM-602] programs.odd:NOT_A_GRAPH is a int",
+        ),
         (["programs.odd:broken_factory", "--effect", "programs.odd:charge"], "[RSM-602] The factory"),
-        (["programs.odd:failing", "--effect", "programs.odd:nosuch"], "[RSM-601] programs.odd:nosuch can't be imported"),
+        (
+            ["programs.odd:failing", "--effect", "programs.odd:nosuch"],
+            "[RSM-601] programs.odd:nosuch can't be imported",
+        ),
         (["programs.odd:failing", "--effect", "programs.odd:Receipt"], "[RSM-603] programs.odd:Receipt is a"),
         (["programs.odd:failing", "--effect", "programs.odd:generator"], "[RSM-603] programs.odd:generator can't be"),
         (["programs.odd:with_a_receipt", "--effect", "programs.odd:receipt"], "[RSM-604] Nothing empty stands for"),
         (
-            ["programs.odd:with_a_receipt", "--effect", "programs.odd:receipt", "--stub", 'programs.odd:receipt={"a":1}'],
+            [
+                "programs.odd:with_a_receipt",
+                "--effect",
+                "programs.odd:receipt",
+                "--stub",
+                'programs.odd:receipt={"a":1}',
+            ],
             "[RSM-604] The stub of programs.odd:receipt can't be",
         ),
         (["programs.odd:without_effects", "--effect", "programs.odd:charge"], "[RSM-605] None of the effects"),
         (["programs.faulty:swallowed_second_answer", "--effect", "programs.faulty:charge"], "[RSM-606] The gate ask"),
         (["programs.odd:failing", "--effect", "programs.odd:charge"], "[RSM-607] programs.odd:failing doesn't come"),
         (["programs.odd:failing", "--effect", "programs.odd:charge", "--input", "{"], "--input: '{' is no JSON"),
-        (["programs.odd:failing", "--effect", "programs.odd:charge", "--decide", "pay=("], "--decide pay: '(' is no JSON"),
+        (
+            ["programs.odd:failing", "--effect", "programs.odd:charge", "--decide", "pay=("],
+            "--decide pay: '(' is no JSON",
+        ),
         (["programs.odd:failing", "--effect", "programs.odd:charge", "--stub", "x"], "--stub 'x': write NAME=VALUE"),
-        (["programs.odd:failing", "--effect", "programs.odd:charge", "--key", "a:b=c"], "--key a:b: that is no --effect"),
+        (
+            ["programs.odd:failing", "--effect", "programs.odd:charge", "--key", "a:b=c"],
+            "--key a:b: that is no --effect",
+        ),
     ],
 )
 def test_a_mistake_is_told_in_one_line(here: None, arguments: list[str], said: str) -> None:

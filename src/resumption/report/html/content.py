@@ -6,19 +6,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from resumption.contract.profiles import Profile, Separation, separate
 from resumption.contract.properties import CONTRACT, STATEMENTS, Property
 from resumption.contract.verdicts import Facet, Label, Step
+from resumption.harness.comparison import CellChange, Change, Comparison
 from resumption.harness.probes import PROBES
+from resumption.harness.races import Race
 from resumption.harness.receipts import Cell, Part
 from resumption.planes.statements import Bears
 from resumption.report.grid import Line, Square, command, headline, lines, obligations, story_cells
 from resumption.report.html.blocks import history_block
+from resumption.report.html.figures import panels
 from resumption.report.lanes import Lanes, excerpt, histories_of, lanes, teller
 from resumption.report.legible import brief, legible
 from resumption.report.view import View, place
 
 __all__ = ["Content", "anchor"]
 
+_SEVERAL = 2
 _LONGEST = 2000  # characters of a text that others chose
 _BEARS = {Bears.PROMISE: "promises", Bears.WEAKER: "admits less", Bears.FORM: "documents the form"}
 _WHAT = {
@@ -127,11 +132,23 @@ def anchor(line: Line, property_: Property) -> str:
     return "-".join([*filter(None, (line.plane, line.version, line.path, line.backend)), property_]).replace(" ", "-")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Apart:
+    """One line of the matrix, and what tells it apart from each line."""
+
+    number: int
+    name: str
+    separations: tuple[Separation | None, ...]
+    """None stands where the line would be compared with itself."""
+
+
 class Content:
     """What the page of one view holds. Raises `ReceiptUnreadable` if a history of the receipt can't be read."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View, comparison: Comparison | None, race: Race | None) -> None:
         self._view = view
+        self.comparison = comparison
+        self.panels = tuple(panels(race)) if race else ()
         self._histories = histories_of(view.receipt)
         self._numbers = {name: number for number, name in enumerate(self._histories)}
         self._lines = lines(view.cells)
@@ -225,6 +242,34 @@ class Content:
                 summary=brief(finding.summary, _LONGEST),
                 anchor=anchor(line, first.property),
             )
+
+    @property
+    def separations(self) -> tuple[Apart, ...]:
+        """What tells each two lines apart; nothing where there is one line only."""
+        profiles = [
+            Profile(line.name, {key: square.label for key, square in line.squares.items()}) for line in self._lines
+        ]
+        if len(profiles) < _SEVERAL:
+            return ()
+        return tuple(
+            Apart(
+                number=number,
+                name=legible(one.plane),
+                separations=tuple(None if one is other else separate(one, other) for other in profiles),
+            )
+            for number, one in enumerate(profiles, 1)
+        )
+
+    @property
+    def changes(self) -> tuple[CellChange, ...]:
+        """What changed since the receipt that this one is compared with."""
+        found = self.comparison.changes if self.comparison else ()
+        return tuple(change for change in found if change.before and change.after)
+
+    @property
+    def counts_of_changes(self) -> str:
+        """How many cells changed in which way."""
+        return ", ".join(f"{self.comparison.count(change)} {change}" for change in Change) if self.comparison else ""
 
     @cached_property
     def lines(self) -> tuple[Section, ...]:
