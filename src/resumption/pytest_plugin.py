@@ -39,7 +39,7 @@ class Drill(Protocol):
         target: str | Callable[..., Any],
         *,
         effects: Sequence[str | Callable[..., Any]] = (),
-        input: Json = None,
+        input: Json = {},  # noqa: B006 — a protocol's default is never called
         decide: Json | dict[str, Json] = None,
         otherwise: dict[str, Json] | None = None,
         stubs: dict[str, Json] | None = None,

@@ -11,9 +11,10 @@ from click.testing import CliRunner, Result
 from resumption.cli import main
 from resumption.cli.explain import error_classes
 from resumption.contract.properties import STATEMENTS, Property
-from resumption.contract.verdicts import Label
+from resumption.contract.verdicts import Facet, Label
 from resumption.harness.probes import PROBES
 from resumption.planes.registry import families, specs
+from resumption.planes.statements import load
 from resumption.report.marks import MARKS
 
 
@@ -83,14 +84,32 @@ def test_every_property_is_explained(property_: Property) -> None:
 
 
 @pytest.mark.parametrize("label", Label)
-def test_every_label_is_explained_by_its_value_and_its_word(label: Label) -> None:
-    for name in (label.value, MARKS[label].word):
+def test_every_label_is_explained_by_its_value_its_word_and_its_mark(label: Label) -> None:
+    for name in (label.value, MARKS[label].word, MARKS[label].symbol, MARKS[label].plain):
         assert MARKS[label].meaning in _words(_run("explain", name))
 
 
 def test_every_error_is_explained() -> None:
     for error in error_classes():
         assert f"{error.code} {error.__name__}" in _words(_run("explain", error.code))
+
+
+@pytest.mark.parametrize("facet", Facet)
+def test_every_facet_is_explained(facet: Facet) -> None:
+    assert _words(_run("explain", facet.value)).startswith(facet.value)
+
+
+def test_every_resume_form_and_every_statement_is_explained() -> None:
+    planes = [spec for family in families() for spec in specs(family)]
+    for name, description in {(form.name, form.description) for spec in planes for form in spec.forms}:
+        assert " ".join(description.split()) in _words(_run("explain", name))
+    for citation in {found.id: found for spec in planes for found in load(spec)}.values():
+        assert " ".join(citation.text.split()) in _words(_run("explain", citation.id))
+
+
+def test_a_form_says_what_documents_it_or_that_nobody_does() -> None:
+    assert "Documented: langgraph.types:Command." in _words(_run("explain", "bare"))
+    assert "Nobody documents it" in _words(_run("explain", "two-call"))
 
 
 def test_a_probe_is_explained() -> None:

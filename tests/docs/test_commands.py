@@ -30,26 +30,6 @@ _WITH_POSTGRES = Path("docs/guides/postgresql.md")
 _SIGNALLED = 128
 
 _PREPARED = {
-    # The page drills the reader's own graph.
-    Path("README.md"): """
-from pathlib import Path
-
-Path("shop.py").write_text('''
-from langgraph.graph import START, StateGraph
-from langgraph.types import interrupt
-
-def charge(amount: int) -> str:
-    raise AssertionError("effects are stubbed")
-
-def pay(order: dict) -> dict:
-    interrupt("Charge?")
-    return {"receipt": charge(order["amount"])}
-
-builder = StateGraph(dict)
-builder.add_node("pay", pay)
-builder.add_edge(START, "pay")
-''')
-""",
     # The page speaks of an effect whose owner died inside it.
     Path("docs/effects.md"): """
 import os
@@ -60,7 +40,7 @@ def charge():
     os._exit(0)
 
 charge()
-""",
+"""
 }
 
 
@@ -81,7 +61,7 @@ def _run(line: str, folder: Path, environment: dict[str, str], expected: int) ->
         line = line.removeprefix(".venv/bin/")
     done = subprocess.run(
         shlex.split(line),
-        cwd=ROOT if line.startswith("python examples/") else folder,
+        cwd=ROOT if line.startswith(("python examples/", "resumption drill examples.")) else folder,
         env=environment,
         capture_output=True,
         text=True,

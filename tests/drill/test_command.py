@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -13,6 +14,9 @@ from click.testing import CliRunner, Result
 from resumption.cli import main
 from resumption.contract.verdicts import Label
 from resumption.harness.receipts import read_receipt
+from resumption.history.workload import Workload
+from resumption.planes.drill.settings import VARIABLE, Settings
+from resumption.planes.interface import Store
 
 _ROOT = Path(__file__).parent.parent.parent
 _PAYMENT = (
@@ -82,29 +86,6 @@ def test_two_runs_without_faults_that_differ_are_told_so_and_nothing_is_conclude
     ("arguments", "said"),
     [
         (["nosuch:graph", "--effect", "programs.odd:charge"], "[RSM-601] nosuch:graph can't be imported"),
-        (["programs.odd", "--effect", "programs.odd:charge"], "[RSM-601] 'programs.odd' names nothing"),
-        (
-            ["programs.odd:NOT_A_GRAPH", "--effect", "programs.odd:charge"],
-            "[RSM-602] programs.odd:NOT_A_GRAPH is a int",
-        ),
-        (["programs.odd:broken_factory", "--effect", "programs.odd:charge"], "[RSM-602] The factory"),
-        (
-            ["programs.odd:failing", "--effect", "programs.odd:nosuch"],
-            "[RSM-601] programs.odd:nosuch can't be imported",
-        ),
-        (["programs.odd:failing", "--effect", "programs.odd:Receipt"], "[RSM-603] programs.odd:Receipt is a"),
-        (["programs.odd:failing", "--effect", "programs.odd:generator"], "[RSM-603] programs.odd:generator can't be"),
-        (["programs.odd:with_a_receipt", "--effect", "programs.odd:receipt"], "[RSM-604] Nothing empty stands for"),
-        (
-            [
-                "programs.odd:with_a_receipt",
-                "--effect",
-                "programs.odd:receipt",
-                "--stub",
-                'programs.odd:receipt={"a":1}',
-            ],
-            "[RSM-604] The stub of programs.odd:receipt can't be",
-        ),
         (["programs.odd:without_effects", "--effect", "programs.odd:charge"], "[RSM-605] None of the effects"),
         (["programs.faulty:swallowed_second_answer", "--effect", "programs.faulty:charge"], "[RSM-606] The gate ask"),
         (["programs.odd:failing", "--effect", "programs.odd:charge"], "[RSM-607] programs.odd:failing doesn't come"),
@@ -127,6 +108,32 @@ def test_a_mistake_is_told_in_one_line(here: None, arguments: list[str], said: s
     told = [line for line in result.stderr.splitlines() if line.startswith("Error: ")]
     assert len(told) == 1
     assert said in told[0]
+
+
+@pytest.mark.parametrize(
+    ("target", "effect", "stubs", "said"),
+    [
+        ("programs.odd", "charge", {}, "'programs.odd' names nothing"),
+        ("programs.odd:NOT_A_GRAPH", "charge", {}, "programs.odd:NOT_A_GRAPH is a int, not a graph"),
+        ("programs.odd:broken_factory", "charge", {}, "The factory programs.odd:broken_factory failed"),
+        ("programs.odd:failing", "nosuch", {}, "programs.odd:nosuch can't be imported"),
+        ("programs.odd:failing", "Receipt", {}, "programs.odd:Receipt is a ModelMetaclass, and no function"),
+        ("programs.odd:failing", "generator", {}, "programs.odd:generator can't be exchanged"),
+        ("programs.odd:with_a_receipt", "receipt", {}, "Nothing empty stands for what programs.odd:receipt returns"),
+        ("programs.odd:with_a_receipt", "receipt", {"programs.odd:receipt": {}}, "can't be {}: Field required"),
+    ],
+)
+def test_a_look_at_the_program_tells_what_is_wrong_with_what_was_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, target: str, effect: str, stubs: Any, said: str
+) -> None:
+    from resumption.planes.drill.survey import open_run
+
+    folder = str(Path(__file__).parent)
+    settings = Settings(target=target, input=None, effects=(f"programs.odd:{effect}",), stubs=stubs, folder=folder)
+    monkeypatch.setenv(VARIABLE, settings.encode())
+    monkeypatch.syspath_prepend(folder)
+    found = open_run(Workload(()), Store("sqlite", tmp_path), None).inspect().trail  # type: ignore[arg-type]
+    assert said in found["what"]
 
 
 def test_a_stub_returns_what_was_said_as_what_its_annotation_asks_for(here: None) -> None:

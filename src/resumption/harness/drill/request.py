@@ -21,7 +21,7 @@ class Request:
     target: str
     """`module:attribute` of a compiled graph, a builder, or a factory of either."""
     effects: tuple[str, ...]
-    input: Json = None
+    input: Json = field(default_factory=dict)
     decisions: Decisions = field(default_factory=Decisions)
     stubs: dict[str, Json] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)
