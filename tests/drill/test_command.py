@@ -116,6 +116,7 @@ def test_a_mistake_is_told_in_one_line(here: None, arguments: list[str], said: s
         ("programs.odd", "charge", {}, "'programs.odd' names nothing"),
         ("programs.odd:NOT_A_GRAPH", "charge", {}, "programs.odd:NOT_A_GRAPH is a int, not a graph"),
         ("programs.odd:broken_factory", "charge", {}, "The factory programs.odd:broken_factory failed"),
+        ("programs.odd:without_an_end", "charge", {}, "programs.odd:without_an_end can't be given a checkpointer"),
         ("programs.odd:failing", "nosuch", {}, "programs.odd:nosuch can't be imported"),
         ("programs.odd:failing", "Receipt", {}, "programs.odd:Receipt is a ModelMetaclass, and no function"),
         ("programs.odd:failing", "generator", {}, "programs.odd:generator can't be exchanged"),

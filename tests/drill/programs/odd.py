@@ -68,6 +68,13 @@ def failing() -> StateGraph[State]:
     return _builder(pay)
 
 
+def without_an_end() -> StateGraph[State]:
+    """A builder that nothing leads into."""
+    builder = StateGraph(State)
+    builder.add_node("pay", lambda state: {"number": 1})
+    return builder
+
+
 def broken_factory() -> StateGraph[State]:
     """A factory that fails."""
     raise RuntimeError("no such database")
