@@ -138,8 +138,8 @@ def test_a_look_at_the_program_tells_what_is_wrong_with_what_was_named(
 
 
 def test_a_stub_returns_what_was_said_as_what_its_annotation_asks_for(here: None) -> None:
-    given = 'programs.odd:receipt={"number": 7}'
-    result = _drill("programs.odd:with_a_receipt", "--effect", "programs.odd:receipt", "--stub", given)
+    stubs = ("--stub", 'programs.odd:receipt={"number": 7}', "--stub", "programs.odd:rate=2")
+    result = _drill("programs.odd:with_a_receipt", "--effect", "programs.odd:receipt", *stubs)
     assert "receipt of pay fires once without faults" in result.stdout
     assert result.exit_code == 1, result.output
 

@@ -28,6 +28,11 @@ def receipt() -> Receipt:
     raise AssertionError("a drill must not call it")
 
 
+def rate() -> float:
+    """Ask somebody outside, without doing anything to them."""
+    raise AssertionError("a drill must not call it")
+
+
 def generator() -> Any:
     """No effect: nothing has happened when it returns."""
     yield 1
@@ -84,6 +89,6 @@ def with_a_receipt() -> StateGraph[State]:
     """Uses what its effect returns."""
 
     def pay(state: State) -> State:
-        return {"number": receipt().number}
+        return {"number": receipt().number * rate()}
 
     return _builder(pay)
