@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+from resumption.cli.reference_page import reference_page
 from resumption.harness.receipts import Receipt, read_receipt
 from resumption.report.contract_page import contract_page
 from resumption.report.matrix_page import matrix_page
@@ -18,10 +20,17 @@ def results() -> dict[str, Receipt]:
     return {file.name: read_receipt(file) for file in sorted(RESULTS.glob("*.json"))}
 
 
+PAGES: dict[str, Callable[[], str]] = {
+    "contract.md": contract_page,
+    "matrix.md": lambda: matrix_page(results()),
+    "reference/cli.md": reference_page,
+}
+
+
 def main() -> None:
-    """Rewrite `docs/contract.md` and `docs/matrix.md`."""
-    (DOCS / "contract.md").write_text(contract_page(), encoding="utf-8")
-    (DOCS / "matrix.md").write_text(matrix_page(results()), encoding="utf-8")
+    """Rewrite each of them."""
+    for name, page in PAGES.items():
+        (DOCS / name).write_text(page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

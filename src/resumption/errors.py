@@ -51,6 +51,7 @@ __all__ = [
     "TargetNotFound",
     "TargetUnreadable",
     "TargetUnusable",
+    "ThreadTaken",
     "ToolMissing",
     "UnknownAddress",
     "UnknownName",
@@ -357,6 +358,12 @@ class NothingToFork(GuardError):
     """There is no interrupt at the place that was to be forked, so the decision would have no receiver."""
 
     code = "RSM-515"
+
+
+class ThreadTaken(GuardError):
+    """A thread that was to receive a copy of another has checkpoints of its own. Nothing was copied."""
+
+    code = "RSM-516"
 
 
 class TargetNotFound(ResumptionError):

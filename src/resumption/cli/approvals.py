@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from resumption.errors import UnknownName
 from resumption.guard.claims import statements
 from resumption.guard.claims.records import Claim
 from resumption.guard.stores.protocol import Work
@@ -41,6 +42,29 @@ def list_approvals(url: str, thread: str | None, as_json: bool) -> None:
     Console().print(table)
 
 
+@approvals.command("show")
+@click.argument("thread")
+@click.option("--store", "url", required=True, help="The saver's database: sqlite:///graph.db or postgresql://…")
+@click.option("--interrupt", default=None, help="Only this interrupt, by its id or the beginning of it.")
+def show_approvals(thread: str, url: str, interrupt: str | None) -> None:
+    """Show all that is on record of the decisions on THREAD, in full; values by their digest."""
+    entries = [
+        entry
+        for entry in _entries(url)
+        if entry["thread"] == thread and (interrupt is None or entry["interrupt"].startswith(interrupt))
+    ]
+    if not entries:
+        raise UnknownName(
+            f"Nothing is on record of thread {thread!r}" + (f" and interrupt {interrupt!r}." if interrupt else "."),
+            advice="`resumption approvals list` shows the threads and interrupts that have decisions.",
+        )
+    for entry in entries:
+        click.echo(f"{entry['what']}, {entry['at']}")
+        for name, value in entry.items():
+            if value and name not in ("what", "at", "thread"):
+                click.echo(f"    {name:11}{value}")
+
+
 def _entries(url: str) -> list[dict[str, Any]]:
     if url.startswith("sqlite:///"):
         from resumption.guard.stores.sqlite import SQLiteStore
@@ -63,6 +87,8 @@ def _entries(url: str) -> list[dict[str, Any]]:
                 "delivery": one.delivery,
                 "at": one.at,
                 "place": one.place,
+                "task": one.task,
+                "checkpoint": one.root,
             }
             for one in claims
         ]

@@ -20,7 +20,7 @@ from resumption.errors import UnknownName
 from resumption.harness.locks import Recipe, read_recipe
 from resumption.harness.receipts import Cell, Receipt
 from resumption.planes.interface import Durability, PlaneSpec
-from resumption.planes.registry import specs
+from resumption.planes.registry import families, specs
 from resumption.planes.statements import Bears, Citation, load
 from resumption.report.grid import Line, lines
 from resumption.report.marks import MARKS
@@ -53,7 +53,9 @@ def matrix_page(results: Mapping[str, Receipt]) -> str:
 
     Raises `UnknownName` if a receipt is of a plane, path or statement that isn't known here.
     """
+    order = families()
     found = [line for receipt in results.values() for line in lines(receipt.cells)]
+    found.sort(key=lambda line: order.index(line.plane))
     cells = [cell for receipt in results.values() for cell in receipt.cells]
     template = resources.files(__package__).joinpath("matrix_page.md").read_text(encoding="utf-8")
     sections = {

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import pytest
+from langgraph._internal._constants import CONFIG_KEY_CHECKPOINTER
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import StateGraph
@@ -15,7 +16,7 @@ from langgraph.types import interrupt
 from pydantic import BaseModel
 
 from resumption.guard.langgraph.seams import SEAMS, missing
-from resumption.langgraph import UnsupportedSaver, guard
+from resumption.langgraph import AlreadyConsumed, UnsupportedSaver, guard
 
 from .programs import THREAD, answer, pending
 
@@ -108,8 +109,35 @@ def test_a_saver_that_cannot_be_fenced_is_refused(bench):
     builder: StateGraph[Any] = bench.builder(draft=bench.step("draft"))
     with pytest.raises(UnsupportedSaver, match="Foreign"):
         guard(builder.compile(checkpointer=Foreign()))
+    with pytest.raises(UnsupportedSaver, match="part of another graph"):
+        guard(builder.compile(checkpointer=False))
+
+
+def test_a_graph_without_a_saver_is_guarded_on_the_one_that_a_platform_gives_it(bench):
+    """By the run's config, or by a copy of the graph."""
+    builder = bench.builder(draft=bench.step("draft"), pay=bench.gate("pay"))
+    app = guard(builder.compile())
+    for ways, thread in ((lambda saver: (app, {CONFIG_KEY_CHECKPOINTER: saver}), "a"), (_copied(app), "b")):
+        served, given = ways(bench.saver())
+        config = {"configurable": {"thread_id": thread, **given}}
+        served.invoke(INPUT, config)
+        assert served.invoke(answer("yes"), config)["trail"] == ["draft", "pay=yes"]
+        with pytest.raises(AlreadyConsumed):
+            served.invoke(answer("no"), config)
     with pytest.raises(UnsupportedSaver, match="no checkpointer"):
-        guard(builder.compile())
+        app.invoke(INPUT, THREAD)
+    assert bench.fired() == ["draft", "pay=yes"] * 2
+
+
+def _copied(app: Any) -> Any:
+    return lambda saver: (app.copy({"checkpointer": saver}), {})
+
+
+def test_a_saver_has_one_guarded_copy(bench):
+    saver = bench.saver()
+    builder = bench.builder(draft=bench.step("draft"))
+    first, second = (guard(builder.compile(checkpointer=saver)).checkpointer for _ in range(2))
+    assert first is second
 
 
 def test_this_release_has_every_seam():

@@ -13,6 +13,7 @@ from resumption.langgraph import (
     DeliveryMismatch,
     NothingToFork,
     SupersededCheckpoint,
+    ThreadTaken,
     UnknownAddress,
     UnsupportedSaver,
     fork,
@@ -109,6 +110,77 @@ def test_only_a_guarded_graph_can_be_forked(bench):
     stock = bench.builder(draft=bench.step("draft")).compile(checkpointer=bench.saver())
     with pytest.raises(UnsupportedSaver, match="isn't guarded"):
         fork(stock, THREAD, "no")
+
+
+def nested(bench: Any) -> Any:
+    inner = bench.builder(draft=bench.step("draft"), pay=bench.gate("pay")).compile()
+    return bench.guarded(bench.builder(inner=inner, notify=bench.step("notify")))
+
+
+SHAPES = {
+    "graph": (lambda bench: bench.approval(), INPUT),
+    "subgraph": (nested, INPUT),
+    "functional": (lambda bench: bench.functional(), 1),
+}
+
+
+@pytest.mark.parametrize("answered", [True, False])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_fork_into_a_thread_of_its_own_runs_nothing_before_the_gate_again(bench, shape, answered):
+    """In every shape of program, whether or not the first decision was taken."""
+    build, given = SHAPES[shape]
+    app = build(bench)
+    app.invoke(given, THREAD)
+    parked = app.get_state(THREAD).config
+    first = app.invoke(answer("yes"), THREAD) if answered else None
+    before = bench.fired()
+    fork(app, parked, "no", into="branch")
+    assert [one for one in bench.fired()[len(before) :] if one != "notify"] == ["pay=no"]
+    assert bench.fired().count("draft") == 1
+    if answered:
+        assert app.invoke(answer("yes"), THREAD) == first
+    else:
+        app.invoke(answer("yes"), THREAD)
+    branch = {"configurable": {"thread_id": "branch"}}
+    app.invoke(answer("no"), branch)
+    with pytest.raises(AlreadyConsumed):
+        app.invoke(answer("maybe"), branch)
+    assert bench.fired().count("pay=yes") == bench.fired().count("pay=no") == 1
+
+
+def test_a_fork_into_a_thread_keeps_the_answers_that_were_given_before(bench):
+    app = bench.guarded(bench.builder(pay=bench.gate("pay", "first?", "second?")))
+    app.invoke(INPUT, THREAD)
+    app.invoke(answer("A"), THREAD)
+    parked, (second,) = app.get_state(THREAD).config, pending(app)
+    app.invoke(answer("B"), THREAD)
+    assert fork(app, parked, "C", interrupt=second, into="branch")["trail"] == ["pay=A,C"]
+
+
+def test_a_fork_into_a_thread_asks_again_what_was_answered_later(bench):
+    builder = bench.builder(left=bench.gate("left"))
+    builder.add_node("right", bench.gate("right"))
+    builder.add_edge(START, "right")
+    app = bench.guarded(builder)
+    app.invoke(INPUT, THREAD)
+    parked, (left, right) = app.get_state(THREAD).config, pending(app)
+    app.invoke(answer({left: "A"}), THREAD)
+    app.invoke(answer({right: "B"}), THREAD)
+    forked = fork(app, parked, "C", interrupt=left, into="branch")
+    assert [one.id for one in forked["__interrupt__"]] == [right]
+    branch = {"configurable": {"thread_id": "branch"}}
+    assert sorted(app.invoke(answer({right: "D"}), branch)["trail"]) == ["left=C", "right=D"]
+
+
+def test_a_fork_overwrites_no_thread(bench):
+    app = bench.approval()
+    app.invoke(INPUT, THREAD)
+    parked = app.get_state(THREAD).config
+    other = {"configurable": {"thread_id": "other"}}
+    app.invoke(INPUT, other)
+    with pytest.raises(ThreadTaken):
+        fork(app, parked, "no", into="other")
+    assert app.invoke(answer("yes"), other)["trail"] == ["draft", "pay=yes", "notify"]
 
 
 # Delivery ids ---------------------------------------------------------------------------------------------------------

@@ -11,9 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from resumption.cli import main
+from resumption.errors import UnknownName
 from resumption.langgraph import AlreadyConsumed
 
-from .programs import THREAD, answer
+from .programs import THREAD, answer, pending
 
 INPUT: Any = {"trail": []}
 
@@ -57,3 +58,21 @@ def test_decisions_and_refusals_are_listed(bench):
     ]
     table = CliRunner().invoke(main, ["approvals", "list", "--store", f"sqlite:///{bench.database}", "--thread", "t"])
     assert (table.exit_code, "decided" in table.output) == (0, True)
+
+
+def test_all_that_is_on_record_of_a_thread_is_shown(bench):
+    app = bench.approval()
+    app.invoke(INPUT, THREAD)
+    (asked,) = pending(app)
+    app.invoke(answer("yes"), THREAD, delivery_id="click-1")
+    with pytest.raises(AlreadyConsumed):
+        app.invoke(answer("no"), THREAD)
+    store = ["--store", f"sqlite:///{bench.database}"]
+    shown = CliRunner().invoke(main, ["approvals", "show", "t", *store, "--interrupt", asked[:8]])
+    assert shown.exit_code == 0
+    assert [line.partition(",")[0] for line in shown.output.splitlines() if line[0] != " "] == ["decided"]
+    assert {f"interrupt  {asked}", "delivery   click-1"} <= {line.strip() for line in shown.output.splitlines()}
+    assert "refused" in CliRunner().invoke(main, ["approvals", "show", "t", *store]).output
+    unknown = CliRunner().invoke(main, ["approvals", "show", "other", *store])
+    assert unknown.exit_code != 0
+    assert isinstance(unknown.exception, UnknownName) or "other" in unknown.output

@@ -37,6 +37,8 @@ async def lives_async(bench: Any, app: Any) -> None:
     with pytest.raises(AlreadyConsumed):
         await app.ainvoke(answer("C"), THREAD)
     assert bench.fired() == ["draft", "pay=A,B", "notify"]
+    copied = await afork(app, parked.config, "D", interrupt=parked.interrupts[0].id, into="copy")
+    assert copied["trail"] == ["draft", "pay=A,D", "notify"]
     branch = await afork(app, parked.config, "C", interrupt=parked.interrupts[0].id)
     assert branch["trail"] == ["draft", "pay=A,C", "notify"]
 
@@ -53,6 +55,9 @@ def lives(bench: Any, app: Any) -> None:
         app.invoke(answer("C"), THREAD)
     assert bench.fired() == ["draft", "pay=A,B", "notify"]
     assert fork(app, parked.config, "C", interrupt=parked.interrupts[0].id)["trail"][1] == "pay=A,C"
+    copied = fork(app, parked.config, "D", interrupt=parked.interrupts[0].id, into="copy")
+    assert copied["trail"] == ["draft", "pay=A,D", "notify"]
+    assert bench.fired().count("draft") == 1
 
 
 async def races(bench: Any, app: Any, values: list[str]) -> Counter[str]:

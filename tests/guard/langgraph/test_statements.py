@@ -14,9 +14,9 @@ _TEXTS = [
     getattr(dialect, field.name)
     for dialect in (claims.SQLITE, claims.POSTGRES, slots.SQLITE, slots.POSTGRES)
     for field in dataclasses.fields(dialect)
-    if field.name != "create"
+    if isinstance(getattr(dialect, field.name), str)
 ] + [claims.MUST_HOLD]
-_KEYS = {"thread", "key", "interrupt", "root", "identity", "number", "name", "holder"}
+_KEYS = {"thread", "key", "interrupt", "root", "identity", "number", "name", "holder", "attrelid", "attnum", "NOT"}
 _PLACES = {"thread_id", "checkpoint_ns", "checkpoint_id", "task_id", "idx"}
 
 

@@ -38,6 +38,8 @@ class Claim:
     """Where the task that asked is recorded; empty if the framework doesn't tell."""
     answered: int
     """How many answers the task had before this one."""
+    finished: str
+    """The tasks under way around it whose results were recorded by then, as a JSON list."""
     delivery: str
     at: str
     place: str

@@ -67,7 +67,7 @@ class Statements:
         "CREATE TABLE IF NOT EXISTS resumption_claims (id INTEGER PRIMARY KEY, thread TEXT NOT NULL, key TEXT NOT NULL,"
         " interrupt TEXT NOT NULL, digest TEXT NOT NULL, kind TEXT NOT NULL, value BLOB NOT NULL, root TEXT NOT NULL,"
         " namespace TEXT NOT NULL, checkpoint TEXT NOT NULL, task TEXT NOT NULL, answered INTEGER NOT NULL,"
-        " delivery TEXT NOT NULL, at TEXT NOT NULL, place TEXT NOT NULL, UNIQUE (thread, key))",
+        " finished TEXT NOT NULL, delivery TEXT NOT NULL, at TEXT NOT NULL, place TEXT NOT NULL, UNIQUE (thread, key))",
         "CREATE INDEX IF NOT EXISTS resumption_claims_thread ON resumption_claims (thread, id)",
         "CREATE TABLE IF NOT EXISTS resumption_deliveries (thread TEXT NOT NULL, identity TEXT NOT NULL,"
         " digest TEXT NOT NULL, head TEXT NOT NULL, kind TEXT, outcome BLOB, at TEXT NOT NULL, place TEXT NOT NULL,"

@@ -5,6 +5,7 @@ Nothing is claimed without the lease, so a caller that doesn't get it has burnt 
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -257,13 +258,14 @@ def _claim(one: Bound, sight: Sight, house: House, *, leased: bool) -> Verdict:
 def _claiming(call: Call, house: House, sight: Sight, taken: Sequence[Bound]) -> Work[None]:
     """Write claims, decisions and delivery: the one transaction by which interrupts are consumed."""
     keeper, head = house.keeper, sight.superstep.head
+    finished = json.dumps(sight.superstep.all_finished)
     for one in taken:
         owner = sight.owners.get(one.interrupt)
         place = (owner.namespace, owner.checkpoint, owner.task) if owner else ("", "", "")
         packed = keeper.serde.dumps_typed(one.answer.value)
         answered = owner.answered if owner else 0
         record = Claim(
-            call.thread, one.key, one.interrupt, one.answer.digest, *packed, head, *place, answered,
+            call.thread, one.key, one.interrupt, one.answer.digest, *packed, head, *place, answered, finished,
             call.delivery, protocol.now(), protocol.place(),
         )  # fmt: skip
         yield from protocol.claiming(keeper.guard_sql, record)

@@ -45,6 +45,8 @@ class Fork:
 
     value: Any
     interrupt: str | None
+    into: str | None = None
+    """The thread that is to have the branch; None for the thread itself."""
 
 
 @dataclass(frozen=True, slots=True)

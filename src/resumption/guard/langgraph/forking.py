@@ -7,6 +7,7 @@ task had before this interrupt are part of both branches.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from resumption.errors import AmbiguousAnswer, GuardError, NothingToFork, Unknow
 from resumption.guard.claims import protocol
 from resumption.guard.claims.records import Claim
 from resumption.guard.langgraph.calls import Call
+from resumption.guard.langgraph.copies import Origin, copied
 from resumption.guard.langgraph.house import House, Run
 from resumption.guard.langgraph.slots import NULL_TASK, RESUME, Owner, knowing, putting, question_id, read_at
 from resumption.guard.langgraph.steps import Copy, Course, Inspect, Read, Write
@@ -34,6 +36,8 @@ class _Site:
     owner: Owner | None
     earlier: list[Any]
     """The answers that the task had before."""
+    claims: Sequence[Claim] = ()
+    """The claims that were made at the checkpoint."""
 
 
 def forked(call: Call, house: House, tenure: Tenure) -> Course[Run]:
@@ -41,6 +45,17 @@ def forked(call: Call, house: House, tenure: Tenure) -> Course[Run]:
     sight = yield from house.look(call)
     checkpoint = call.checkpoint or sight.superstep.head
     site = yield from _site(call, house, checkpoint)
+    if site.owner is None:  # one that still waits may be known from where it waits
+        site = replace(site, owner=sight.owners.get(site.interrupt))
+    into = call.payload.into
+    if into is not None:
+        if site.owner is None:
+            raise AmbiguousAnswer(
+                f"Nothing tells which task raised interrupt {site.interrupt!r}, so no copy can be without its answer.",
+                advice="Fork on the thread itself, or give the subgraph that asks a checkpointer.",
+            )
+        tenure.end()
+        return (yield from copied(call, house, into, Origin(checkpoint, site.interrupt, site.owner, site.claims)))
     at = _at(call, checkpoint)
     if site.owner is not None and site.owner.namespace:
         return (yield from _inside(call, tenure, at, site.owner))
@@ -80,7 +95,7 @@ def _site(call: Call, house: House, checkpoint: str) -> Course[_Site]:
             f"{len(sites)} interrupts were raised at checkpoint {checkpoint!r}.",
             advice="Name the one to fork at: fork(…, interrupt=its id).",
         )
-    (site,) = sites.values()
+    (site,) = (replace(site, claims=claims) for site in sites.values())
     if site.owner is None or site.owner.namespace:
         return site
     answers = step.answers_of("", checkpoint, site.owner.task, house.unpack)
@@ -119,7 +134,7 @@ def _deciding(call: Call, house: House, site: _Site, before: StateSnapshot, afte
         yield from putting(keeper.guard_slots, call.thread, at, RESUME, serde.dumps_typed(answer.value))
     record = Claim(
         call.thread, key, interrupt, answer.digest, *serde.dumps_typed(answer.value), head, "", head, task, answered,
-        call.delivery, protocol.now(), protocol.place(),
+        "[]", call.delivery, protocol.now(), protocol.place(),
     )  # fmt: skip
     yield from protocol.claiming(keeper.guard_sql, record)
     if call.delivery:

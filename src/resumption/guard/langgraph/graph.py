@@ -13,15 +13,18 @@ from typing import Any, TypeVar
 from langchain_core.runnables import RunnableConfig
 from langgraph import errors
 from langgraph._internal._config import ensure_config
+from langgraph._internal._constants import CONFIG_KEY_CHECKPOINTER
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.pregel import Pregel
 from langgraph.types import StateSnapshot
 
+from resumption.errors import UnsupportedSaver
 from resumption.guard.claims import protocol
 from resumption.guard.langgraph.admission import admit, held
 from resumption.guard.langgraph.calls import DELIVERY_ID, Call, read_call
 from resumption.guard.langgraph.house import House, Replay, Run
 from resumption.guard.langgraph.outcome import Outcome, chunks, outcome_of
-from resumption.guard.langgraph.savers import GuardedSaver
+from resumption.guard.langgraph.savers import GuardedSaver, guarded_saver
 from resumption.guard.langgraph.sight import Topology
 from resumption.guard.langgraph.steps import Course, Inspect, Write, aperform, perform
 from resumption.guard.langgraph.tenure import KEY, Tenure, acting, tenure_of
@@ -135,15 +138,28 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
         """What a call is admitted on; None for a call that is part of a run which was admitted before."""
         merged = ensure_config(self.config, config)
         configurable = merged["configurable"]
-        saver = self.checkpointer
-        if not isinstance(saver, GuardedSaver) or "thread_id" not in configurable or tenure_of(merged) is not None:
+        if "thread_id" not in configurable or tenure_of(merged) is not None:
             return None
         if "__pregel_task_id" in configurable and not isinstance(configurable.get(KEY), Tenure):
             logger.warning("%s runs inside a graph that isn't guarded, on its saver: guard that one", self.get_name())
             return None
+        saver, given = self._saver(configurable)
         before = options.get("interrupt_before") or self.interrupt_before_nodes
         after = options.get("interrupt_after") or self.interrupt_after_nodes
-        return _Ground(self, saver, merged, breaks=bool(before or after))
+        return _Ground(self, saver, {**merged, "configurable": given}, breaks=bool(before or after))
+
+    def _saver(self, configurable: Mapping[str, Any]) -> tuple[GuardedSaver, dict[str, Any]]:
+        """A run's saver, guarded, and its settings with that. A platform gives one to a graph that has none."""
+        saver = configurable.get(CONFIG_KEY_CHECKPOINTER, self.checkpointer)
+        if isinstance(saver, GuardedSaver):
+            return saver, dict(configurable)
+        if not isinstance(saver, BaseCheckpointSaver):
+            raise UnsupportedSaver(
+                f"{self.get_name()} has no checkpointer: nothing of the run would be durable.",
+                advice="Compile it with one, or run it where the platform gives it one.",
+            )
+        guarded = guarded_saver(saver)
+        return guarded, {**configurable, CONFIG_KEY_CHECKPOINTER: guarded}
 
 
 class _Ground:

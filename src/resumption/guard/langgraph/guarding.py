@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Literal, TypeVar
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.pregel import Pregel
 
 from resumption.errors import UnsupportedSaver
@@ -27,7 +26,8 @@ def guard(graph: G, *, wait: float = 30.0, on_conflict: Literal["join", "raise"]
     It has the type and the methods of the graph, on the same connection. The graph itself isn't changed.
 
     Args:
-        graph: what `StateGraph.compile`, `entrypoint` or `create_agent` returned, with a checkpointer.
+        graph: what `StateGraph.compile`, `entrypoint` or `create_agent` returned. Without a checkpointer it is guarded
+            on the one that it is given for a run, by the platform that serves it.
         wait: how many seconds a call waits for another that has its thread, before it raises `RunBusy`.
         on_conflict: what a second delivery of the same decision to the same interrupt does: "join" gives it the
             outcome of the first, "raise" refuses it with `AlreadyConsumed`. Another decision is always refused.
@@ -37,17 +37,18 @@ def guard(graph: G, *, wait: float = 30.0, on_conflict: Literal["join", "raise"]
     if isinstance(graph, GuardedGraph):
         return graph
     check_seams()
-    if not isinstance(graph.checkpointer, BaseCheckpointSaver):
+    if isinstance(graph.checkpointer, bool):
         raise UnsupportedSaver(
-            f"{graph.get_name()} has no checkpointer of its own.",
-            advice="Compile it with one, and guard the outermost graph: its subgraphs are guarded with it.",
+            f"{graph.get_name()} is made to be part of another graph, whose checkpointer it uses or does without.",
+            advice="Guard the outermost graph: its subgraphs are guarded with it.",
         )
     settings = Settings(wait, on_conflict == "join")
     name = f"Guarded{type(graph).__name__}"
     kind: type[G] = type(name, (GuardedGraph, type(graph)), {"guard_settings": settings, "__module__": __name__})
     copy = object.__new__(kind)
     copy.__dict__.update(graph.__dict__)
-    copy.checkpointer = guarded_saver(graph.checkpointer)
+    if graph.checkpointer is not None:
+        copy.checkpointer = guarded_saver(graph.checkpointer)
     copy.nodes = validated(graph)
     install()
     return copy
@@ -59,6 +60,7 @@ def fork(
     value: Any,
     *,
     interrupt: str | None = None,
+    into: str | None = None,
     **options: Any,
 ) -> Any:
     """Give an interrupt a second decision, on a branch of its own, and run it; returns what `invoke` does.
@@ -70,11 +72,13 @@ def fork(
         config: the thread, and the `checkpoint_id` at which the interrupt was pending.
         value: the decision.
         interrupt: the interrupt's id; needed if several were raised at that checkpoint.
+        into: a new thread for the branch, which begins as a copy of this one as it was while the interrupt waited. What
+            was finished by then stays so in every shape of program: a functional one's tasks don't run again.
         options: as for `invoke`, `delivery_id` included.
 
-    Raises `NothingToFork`, `UnknownAddress`, `AmbiguousAnswer`, and what `invoke` raises.
+    Raises `NothingToFork`, `UnknownAddress`, `AmbiguousAnswer`, `ThreadTaken`, and what `invoke` raises.
     """
-    return _guarded(graph).invoke(Fork(value, interrupt), config, **options)
+    return _guarded(graph).invoke(Fork(value, interrupt, into), config, **options)
 
 
 async def afork(
@@ -83,10 +87,11 @@ async def afork(
     value: Any,
     *,
     interrupt: str | None = None,
+    into: str | None = None,
     **options: Any,
 ) -> Any:
     """As `fork`, on the event loop."""
-    return await _guarded(graph).ainvoke(Fork(value, interrupt), config, **options)
+    return await _guarded(graph).ainvoke(Fork(value, interrupt, into), config, **options)
 
 
 def _guarded(graph: Pregel[Any, Any, Any, Any]) -> GuardedGraph:

@@ -32,12 +32,16 @@ __all__ = [
     "Superstep",
     "Unpack",
     "answered",
+    "copying",
     "dropping",
+    "forgetting",
     "knowing",
     "newest",
+    "placing",
     "putting",
     "question_id",
     "read_at",
+    "read_place",
     "reading",
     "rows_of",
     "visiting",
@@ -136,6 +140,11 @@ class Superstep:
         rows = self.rows.get((namespace, checkpoint), ())
         return any(row.task == task and row.channel not in _CONTROL for row in rows)
 
+    @property
+    def all_finished(self) -> list[str]:
+        """The tasks whose results are recorded."""
+        return sorted({row.task for rows in self.rows.values() for row in rows if row.channel not in _CONTROL})
+
     def shown_at(self, at: tuple[str, str, str], unpack: Unpack) -> list[Interrupt]:
         """The questions that a task shows."""
         namespace, checkpoint, task = at
@@ -184,7 +193,7 @@ def reading(
         below = yield sql.nested, (thread, prefix, f"{prefix}~")
         for namespace, checkpoint in below.rows:
             place = (str(namespace), str(checkpoint))
-            everything[place] = yield from _rows(sql, thread, *place)
+            everything[place] = yield from read_place(sql, thread, *place)
     return Superstep(root.head, everything)
 
 
@@ -196,11 +205,12 @@ def visiting(sql: SlotStatements, thread: str, seen: Superstep, places: Iterable
         if newest.rows and newest.rows[0][0] != place[1]:
             moved.add(place)
         elif place not in rows:
-            rows[place] = yield from _rows(sql, thread, *place)
+            rows[place] = yield from read_place(sql, thread, *place)
     return Superstep(seen.head, rows, frozenset(moved))
 
 
-def _rows(sql: SlotStatements, thread: str, namespace: str, checkpoint: str) -> Work[list[Row]]:
+def read_place(sql: SlotStatements, thread: str, namespace: str, checkpoint: str) -> Work[list[Row]]:
+    """Read the writes at one checkpoint of one graph."""
     return rows_of((yield sql.rows, (thread, namespace, checkpoint)))
 
 
@@ -231,6 +241,35 @@ def dropping(sql: SlotStatements, thread: str, at: tuple[str, str, str], channel
     yield sql.drop, (thread, *at, WRITES_IDX_MAP[channel])
 
 
+def forgetting(sql: SlotStatements, thread: str, at: tuple[str, str, str]) -> Work[None]:
+    """Remove all that a task wrote."""
+    yield sql.forget, (thread, *at)
+
+
+def placing(sql: SlotStatements, thread: str) -> Work[list[tuple[str, str]]]:
+    """Every checkpoint of a thread, by namespace, the oldest first."""
+    found = yield sql.places, (thread,)
+    return [(str(namespace), str(checkpoint)) for namespace, checkpoint in found.rows]
+
+
+def copying(sql: SlotStatements, thread: str, into: str, places: Iterable[tuple[str, str]]) -> Work[None]:
+    """Copy these checkpoints of a thread, and what was written at them, to another thread, under the same names."""
+    for table in sql.by_thread:
+        yield (yield from _copy(sql, table)), (into, thread)
+    statements = []
+    for table in sql.by_checkpoint:
+        statements.append((yield from _copy(sql, table)))
+    for place in places:
+        for statement in statements:
+            yield statement, (into, thread, *place)
+
+
+def _copy(sql: SlotStatements, table: str) -> Work[str]:
+    """The statement that copies rows of a table; releases of a saver differ in what columns it has."""
+    found = yield sql.columns, (table,)
+    return sql.copy(table, [str(row[0]) for row in found.rows if row[0] != "thread_id"])
+
+
 def _each(value: Any) -> Sequence[Interrupt]:
     return value if isinstance(value, list | tuple) else (value,)
 
@@ -241,7 +280,7 @@ def _hash(text: str) -> str:
 
 def read_at(sql: SlotStatements, thread: str, checkpoint: str) -> Work[Superstep]:
     """Read the writes at one checkpoint of the root graph."""
-    rows = yield from _rows(sql, thread, "", checkpoint)
+    rows = yield from read_place(sql, thread, "", checkpoint)
     return Superstep(checkpoint, {("", checkpoint): rows})
 
 

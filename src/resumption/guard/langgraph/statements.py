@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 
 __all__ = ["POSTGRES", "SQLITE", "SlotStatements"]
 
@@ -33,9 +34,25 @@ class SlotStatements:
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)"
         " DO UPDATE SET channel = excluded.channel, type = excluded.type, value = excluded.value"
     )
+    forget: str = "DELETE FROM writes WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ? AND task_id = ?"
+    places: str = "SELECT checkpoint_ns, checkpoint_id FROM checkpoints WHERE thread_id = ? ORDER BY checkpoint_id"
+    columns: str = "SELECT name FROM pragma_table_info(?)"
+    by_checkpoint: tuple[str, ...] = ("checkpoints", "writes")
+    """The tables whose rows belong to a checkpoint."""
+    by_thread: tuple[str, ...] = ()
+    """Those whose rows belong to a thread."""
+    mark: str = "?"
+    """How a statement marks a parameter."""
     drop: str = (
         "DELETE FROM writes WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ? AND task_id = ? AND idx = ?"
     )
+
+    def copy(self, table: str, columns: Sequence[str]) -> str:
+        """Copies rows to another thread: of a checkpoint, or of the thread if the table's don't belong to one."""
+        keys = ("thread_id", "checkpoint_ns", "checkpoint_id") if table in self.by_checkpoint else ("thread_id",)
+        rest = "".join(f", {name}" for name in columns)
+        where = " AND ".join(f"{key} = {self.mark}" for key in keys)
+        return f"INSERT INTO {table} (thread_id{rest}) SELECT {self.mark}{rest} FROM {table} WHERE {where}"
 
 
 SQLITE = SlotStatements()
@@ -44,7 +61,7 @@ SQLITE = SlotStatements()
 def _postgres() -> SlotStatements:
     """The same statements for psycopg, on the tables of the PostgreSQL savers. Namespaces compare bytewise."""
     base = SlotStatements()
-    texts = {one.name: getattr(base, one.name) for one in fields(base)}
+    texts = {one.name: text for one in fields(base) if isinstance(text := getattr(base, one.name), str)}
     changed = {
         name: text.replace("?", "%s")
         .replace("FROM writes", "FROM checkpoint_writes")
@@ -55,7 +72,11 @@ def _postgres() -> SlotStatements:
         .replace("checkpoint_ns <", 'checkpoint_ns COLLATE "C" <')
         for name, text in texts.items()
     }
-    return SlotStatements(**changed)
+    columns = "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped"
+    tables = ("checkpoints", "checkpoint_writes")
+    return replace(
+        base, **{**changed, "columns": columns, "mark": "%s"}, by_checkpoint=tables, by_thread=("checkpoint_blobs",)
+    )
 
 
 POSTGRES = _postgres()

@@ -7,6 +7,7 @@ do, and copies savers with a serializer of its own.
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
@@ -17,9 +18,19 @@ __all__ = ["GuardedSaver", "guarded_saver"]
 
 
 def guarded_saver(saver: BaseCheckpointSaver[Any]) -> GuardedSaver:
-    """A copy of the saver, on the same connection, that is guarded. Raises `UnsupportedSaver`."""
+    """A copy of the saver, on the same connection, that is guarded: always the same. Raises `UnsupportedSaver`."""
     if isinstance(saver, GuardedSaver):
         return saver
+    made: GuardedSaver | None = _made.get(saver)
+    if made is None:
+        made = _made[saver] = _guarded(saver)
+    return made
+
+
+_made: WeakKeyDictionary[BaseCheckpointSaver[Any], GuardedSaver] = WeakKeyDictionary()
+
+
+def _guarded(saver: BaseCheckpointSaver[Any]) -> GuardedSaver:
     base, mixin = _kind_of(saver)
     name = f"Guarded{type(saver).__name__}"
     # A subclass's own methods stay outermost: what they do after LangGraph's has returned finds its write durable.

@@ -43,7 +43,7 @@ class GuardedAsyncSqlite(AwaitedSaver, AsyncSqliteSaver):
         """Put lock and connection in place. The rest needs the event loop: `aready`."""
         self._plain_lock = self.lock
         self._plain_connection = self.conn
-        self._original = original
+        self._process_locks = process_locks(original)
         self._is_ready = False
         self.lock = _Lock(self.guard_key, self.lock)  # type: ignore[assignment]  # stands in for the lock
         self.conn = _Connection(self.guard_key, self.conn)  # type: ignore[assignment]  # stands in for the connection
@@ -55,7 +55,7 @@ class GuardedAsyncSqlite(AwaitedSaver, AsyncSqliteSaver):
         await self.setup()
         async with self._plain_lock, self.conn.execute("PRAGMA database_list") as cursor:
             path = next(row[2] for row in await cursor.fetchall() if row[1] == "main")
-        locks = FileLocks(Path(f"{path}-resumption-locks")) if path else process_locks(self._original)
+        locks = FileLocks(Path(f"{path}-resumption-locks")) if path else self._process_locks
         if not await self.aread(lambda: protocol.present(self.guard_sql)):
             await self.awrite(None, lambda: protocol.creating(self.guard_sql))
         self.guard_locks = locks

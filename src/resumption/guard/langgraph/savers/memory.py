@@ -55,6 +55,11 @@ class GuardedMemory(BlockingSaver, InMemorySaver):
             slots.SQLITE.nested: self._nested,
             slots.SQLITE.put: self._put,
             slots.SQLITE.drop: self._drop,
+            slots.SQLITE.forget: self._forget,
+            slots.SQLITE.places: self._places,
+            slots.SQLITE.columns: lambda table: [],
+            slots.SQLITE.copy("checkpoints", ()): self._copy_checkpoint,
+            slots.SQLITE.copy("writes", ()): self._copy_writes,
         }
 
     def read(self, make: Callable[[], Work[T]]) -> T:
@@ -117,4 +122,26 @@ class GuardedMemory(BlockingSaver, InMemorySaver):
 
     def _drop(self, thread: str, namespace: str, checkpoint: str, task: str, index: int) -> list[tuple[Any, ...]]:
         self.writes.get((thread, namespace, checkpoint), {}).pop((task, index), None)
+        return []
+
+    def _forget(self, thread: str, namespace: str, checkpoint: str, task: str) -> list[tuple[Any, ...]]:
+        rows = self.writes.get((thread, namespace, checkpoint), {})
+        for key in [key for key in rows if key[0] == task]:
+            del rows[key]
+        return []
+
+    def _places(self, thread: str) -> list[tuple[Any, ...]]:
+        found = self.storage.get(thread, {})
+        every = [(checkpoint, namespace) for namespace in found for checkpoint in found[namespace]]
+        return [(namespace, checkpoint) for checkpoint, namespace in sorted(every)]
+
+    def _copy_checkpoint(self, into: str, thread: str, namespace: str, checkpoint: str) -> list[tuple[Any, ...]]:
+        self.storage[into][namespace][checkpoint] = self.storage[thread][namespace][checkpoint]
+        for (owner, within, channel, version), blob in list(self.blobs.items()):
+            if (owner, within) == (thread, namespace):
+                self.blobs[into, namespace, channel, version] = blob
+        return []
+
+    def _copy_writes(self, into: str, thread: str, namespace: str, checkpoint: str) -> list[tuple[Any, ...]]:
+        self.writes[into, namespace, checkpoint] = dict(self.writes.get((thread, namespace, checkpoint), {}))
         return []

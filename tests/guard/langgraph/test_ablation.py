@@ -1,0 +1,229 @@
+"""Each protection is needed: without it, what it protects from happens. These are the guard's negative controls."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from resumption.langgraph import DecisionPending, Fenced, InvalidCheckpoint, NothingToFork, UnknownAddress, fork
+
+from .programs import THREAD, Bench, answer, pending
+from .test_crashes import die, in_child
+from .test_races import slow_approval
+from .test_validity_and_order import Model, SlowSaver, program
+
+sys.path.append(str(Path(__file__).parents[1] / "ablation"))
+
+from ablated.protections import ABLATIONS
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs fork and open file description locks")
+
+INPUT: Any = {"trail": []}
+
+
+def raises(kind: type[Exception], call: Callable[[], Any]) -> bool:
+    try:
+        call()
+    except kind:
+        return True
+    return False
+
+
+def race(app: Any, payloads: list[Any]) -> None:
+    line = threading.Barrier(len(payloads))
+
+    def run(payload: Any) -> None:
+        line.wait()
+        try:
+            app.invoke(payload, THREAD)
+        except Exception as error:
+            print(f"{type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201  # shown if the test fails
+
+    racers = [threading.Thread(target=run, args=(payload,)) for payload in payloads]
+    for racer in racers:
+        racer.start()
+    for racer in racers:
+        racer.join()
+
+
+# Scenarios: what is kept, and what isn't without the protection of that name.
+
+
+def failed_once(bench: Bench) -> Any:
+    """A run whose decision was claimed, and whose node raised."""
+
+    def fail() -> None:
+        raise ConnectionError
+
+    app = bench.guarded(bench.builder(pay=bench.gate("pay", before=fail)))
+    app.invoke(INPUT, THREAD)
+    assert raises(ConnectionError, lambda: app.invoke(answer("yes"), THREAD))
+    return slow_approval(bench)
+
+
+def one_of_racing_recoveries_executes(bench: Bench) -> bool:
+    race(failed_once(bench), [None] * 3)
+    return bench.fired() == ["pay=yes"]
+
+
+def one_of_racing_decisions_executes(bench: Bench) -> bool:
+    app = slow_approval(bench)
+    app.invoke(INPUT, THREAD)
+    race(app, [answer("yes"), answer("no")])
+    return len(bench.fired()) == 1
+
+
+def another_decision_does_not_pass_for_the_one_on_record(bench: Bench) -> bool:
+    app = failed_once(bench)
+    return raises(DecisionPending, lambda: app.invoke(answer("no"), THREAD))
+
+
+def an_unknown_address_is_refused(bench: Bench) -> bool:
+    app = bench.approval()
+    app.invoke(INPUT, THREAD)
+    return raises(UnknownAddress, lambda: app.invoke(answer({"0" * 32: "yes"}), THREAD))
+
+
+def one_answer_answers_one_question(bench: Bench) -> bool:
+    app = bench.guarded(bench.builder(pay=bench.gate("pay", "first?", "second?")))
+    app.invoke(INPUT, THREAD)
+    app.invoke(answer("A"), THREAD)
+    app.invoke(None, THREAD)
+    return len(pending(app)) == 1 and bench.fired() == []
+
+
+def a_fork_has_a_decision_of_its_own(bench: Bench) -> bool:
+    app = bench.approval()
+    app.invoke(INPUT, THREAD)
+    parked = app.get_state(THREAD).config
+    app.invoke(answer("yes"), THREAD)
+    try:
+        return bool(fork(app, parked, "no")["trail"][1] == "pay=no")
+    except NothingToFork:
+        return False
+
+
+def an_invalid_state_is_not_stored(bench: Bench) -> bool:
+    app = program(bench, Model, {"xs": [None]}, terminal=True)
+    return raises(InvalidCheckpoint, lambda: app.invoke({"xs": []}, THREAD))
+
+
+def a_finished_task_is_on_record_before_the_next_begins(bench: Bench) -> bool:
+    from langgraph.func import entrypoint, task
+
+    from resumption.langgraph import guard
+
+    def build(deadly: bool) -> Any:
+        @task
+        def one() -> None:
+            bench.fire("one")
+
+        @task
+        def two() -> None:
+            if deadly:
+                die()
+
+        @entrypoint(checkpointer=SlowSaver(bench.saver().conn))
+        def both(_: Any) -> None:
+            one().result()
+            two().result()
+
+        return guard(both)
+
+    in_child(lambda: build(deadly=True).invoke(1, THREAD))
+    build(deadly=False).invoke(None, THREAD)
+    return bench.fired() == ["one"]
+
+
+def a_replaced_executor_stores_nothing(bench: Bench) -> bool:
+    def take_over() -> None:
+        connection = bench.saver().conn
+        connection.execute("UPDATE resumption_fences SET number = number + 1, holder = 'another'")
+        connection.commit()
+
+    app = bench.guarded(bench.builder(pay=bench.gate("pay", before=take_over)))
+    app.invoke(INPUT, THREAD)
+    return raises(Fenced, lambda: app.invoke(answer("yes"), THREAD))
+
+
+def a_failure_strips_no_answer(bench: Bench) -> bool:
+    from langgraph.types import interrupt
+
+    failing: list[bool] = []
+
+    def node(state: Any) -> Any:
+        first = interrupt("first?")
+        if failing:
+            raise ConnectionError
+        return {"trail": [f"{first},{interrupt('second?')}"]}
+
+    app = bench.guarded(bench.builder(ask=node))
+    app.invoke(INPUT, THREAD)
+    app.invoke(answer("A"), THREAD)
+    failing.append(True)
+    raises(ConnectionError, lambda: app.invoke(answer("B"), THREAD))
+    failing.clear()
+    return bool(app.invoke(None, THREAD)["trail"] == ["A,B"])
+
+
+SCENARIOS: dict[str, Callable[[Bench], bool]] = {
+    "lease": one_of_racing_recoveries_executes,
+    "claims": another_decision_does_not_pass_for_the_one_on_record,
+    "binding": an_unknown_address_is_refused,
+    "slot": one_answer_answers_one_question,
+    "fork": a_fork_has_a_decision_of_its_own,
+    "validity": an_invalid_state_is_not_stored,
+    "order": a_finished_task_is_on_record_before_the_next_begins,
+    "fence": a_replaced_executor_stores_nothing,
+    "answers": a_failure_strips_no_answer,
+    "claims at the write": one_of_racing_decisions_executes,
+    "fork at the write": a_fork_has_a_decision_of_its_own,
+}
+BROKEN = 3
+"""How a process ends in which what is to be kept wasn't."""
+ALONE = [name for name in SCENARIOS if "write" not in name]
+
+
+def kept(bench: Bench, scenario: str, missing: str = "") -> bool:
+    """Play a scenario in a process of its own, without one protection."""
+
+    def play() -> None:
+        if missing:
+            ABLATIONS[missing]()
+        if not SCENARIOS[scenario](Bench(bench.folder)):
+            os._exit(BROKEN)
+
+    ended = in_child(play)
+    assert ended in (0, BROKEN), "the scenario itself failed; it has said why on standard error"
+    return ended == 0
+
+
+@pytest.mark.parametrize("protection", SCENARIOS)
+def test_what_a_protection_keeps_is_kept_with_it_and_not_without(tmp_path, protection):
+    (tmp_path / "with").mkdir()
+    (tmp_path / "without").mkdir()
+    assert kept(Bench(tmp_path / "with"), protection)
+    assert not kept(Bench(tmp_path / "without"), protection, missing=protection)
+
+
+FALLS_WITH = {
+    # An answer that isn't in its task's slot leaves the question waiting, and another decision may take it.
+    "claims": {"claims", "slot"},
+    # An interrupt that was answered is found by its claim.
+    "fork": {"fork", "claims"},
+}
+"""What falls with another protection than its own."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("missing", ALONE)
+@pytest.mark.parametrize("scenario", ALONE)
+def test_without_a_protection_its_own_falls_and_nothing_else(tmp_path, missing, scenario):
+    """The whole matrix."""
+    assert kept(Bench(tmp_path), scenario, missing) == (missing not in FALLS_WITH.get(scenario, {scenario}))
