@@ -46,6 +46,7 @@ def _problems(drilled: Drilled) -> list[str]:
         ("effect_before_the_interrupt", {}, Breach.FIRES_AGAIN, "charge in pay", "twin"),
         ("invalid_state", {}, Breach.INVALID_STATE, "names", "twin"),
         ("swallowed_second_answer", {}, Breach.SWALLOWED, "ask", "fork/ask@1/replay"),
+        ("looks_and_then_acts", {}, Breach.FIRES_AGAIN, "charge in pay", "race/pay@1/map"),
         ("state_in_memory", {}, Breach.OTHER_STATE, "final state", "handover/every-gate/map"),
         ("cannot_run_twice", {}, Breach.STUCK, "run", "crash/effect:charge:before/no-input"),
     ],

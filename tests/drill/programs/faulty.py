@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -129,6 +130,24 @@ def swallowed_second_answer() -> StateGraph[State]:
     builder.add_node("pay", pay)
     builder.add_edge(START, "ask")
     builder.add_edge("ask", "pay")
+    return builder
+
+
+def looks_and_then_acts() -> StateGraph[State]:
+    """Looks whether it has charged, and charges after a while: two workers both see that it hasn't."""
+
+    def pay(state: State) -> State:
+        answer = interrupt("Sure?")
+        charged = Path("charged")
+        if not charged.exists():
+            time.sleep(0.5)  # the time that a provider takes
+            charge("the item")
+            charged.touch()
+        return {"done": [answer]}
+
+    builder = StateGraph(State)
+    builder.add_node("pay", pay)
+    builder.add_edge(START, "pay")
     return builder
 
 
