@@ -47,6 +47,8 @@ def _problems(drilled: Drilled) -> list[str]:
         ("invalid_state", {}, Breach.INVALID_STATE, "names", "twin"),
         ("swallowed_second_answer", {}, Breach.SWALLOWED, "ask", "fork/ask@1/replay"),
         ("looks_and_then_acts", {}, Breach.FIRES_AGAIN, "charge in pay", "race/pay@1/map"),
+        ("functional", {}, Breach.FIRES_AGAIN, "charge in functional/_send", "crash/effect:charge:after~2/no-input"),
+        ("breakpoint_before", {}, Breach.FIRES_AGAIN, "charge in pay", "crash/effect:charge:after/no-input"),
         ("state_in_memory", {}, Breach.OTHER_STATE, "final state", "handover/every-gate/map"),
         ("cannot_run_twice", {}, Breach.STUCK, "run", "crash/effect:charge:before/no-input"),
     ],

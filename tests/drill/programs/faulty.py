@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.func import entrypoint, task
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import interrupt
 from pydantic import BaseModel
@@ -92,6 +94,33 @@ def effect_before_the_interrupt() -> StateGraph[State]:
     builder.add_node("pay", pay)
     builder.add_edge(START, "pay")
     return builder
+
+
+@task
+def _draft() -> str:
+    return charge("the draft")
+
+
+@task
+def _send() -> str:
+    return charge("the item")
+
+
+@entrypoint(checkpointer=InMemorySaver())
+def functional(_: Any) -> list[str]:
+    """The functional API, without a record of its effects."""
+    return [_draft().result(), interrupt("Sure?"), _send().result()]
+
+
+def _breakpoint() -> Any:
+    builder = StateGraph(State)
+    builder.add_node("pay", lambda state: {"done": [charge("the item")]})
+    builder.add_edge(START, "pay")
+    return builder.compile(interrupt_before=["pay"])
+
+
+breakpoint_before = _breakpoint()
+"""A compiled graph that stops at a breakpoint, and asks nothing."""
 
 
 class Checked(BaseModel):
