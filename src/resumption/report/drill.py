@@ -141,7 +141,8 @@ def _places(protocols: Sequence[Protocol]) -> list[str]:
 
 
 def _legible(at: str) -> str:
-    """A place without LangGraph's own names for what was sent to a node."""
+    """A place without LangGraph's own names for what was sent to a node, and for what a function calls."""
+    at = re.sub(r"~__pregel_push, ~__pregel_pull, ([^,]+), 0*(\d+), [^):]*", r"call \2 of \1", at)
     return re.sub(r"~__pregel_push, 0*(\d+), [^):]*", r"Send \1", at)
 
 
