@@ -11,7 +11,7 @@ UV := env -u PYTHONDONTWRITEBYTECODE -u VIRTUAL_ENV $$(command -v uv || echo $(B
 INSTALL := $(UV) pip install --quiet --compile-bytecode --python $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help check test lint types layers soak bench prove docs locks clean
+.PHONY: help check test lint types layers soak bench prove docs matrix site locks clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-8s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,6 +21,7 @@ IDENTITY := $(shell $(PYTHON) -c 'import sys; print("%d.%d.%d" % sys.version_inf
 ENVIRONMENT := $(VENV)/.python-$(IDENTITY)
 RUN := $(VENV)/.run-$(IDENTITY)
 DEVELOP := $(VENV)/.develop-$(IDENTITY)
+SITE := $(VENV)/.site-$(IDENTITY)
 
 $(ENVIRONMENT):
 	$(if $(IDENTITY),,$(error $(PYTHON) is no Python interpreter: set PYTHON))
@@ -40,6 +41,10 @@ $(DEVELOP): pyproject.toml | $(ENVIRONMENT)
 
 check: $(RUN) ## measure LangGraph against the contract, and print the matrix
 	$(BIN)/resumption check $(CHECK)
+
+$(SITE): $(DEVELOP)
+	$(INSTALL) --group docs
+	touch $@
 
 test: $(DEVELOP) ## run the tests
 	$(BIN)/python -m pytest -n auto -m "not slow"
@@ -68,6 +73,12 @@ prove: $(DEVELOP) ## prove the model, and the decision functions as they ship
 
 docs: $(DEVELOP) ## write the pages that are made from data
 	$(BIN)/python scripts/pages.py
+
+site: $(SITE) ## build the documentation's site, into build/site
+	$(BIN)/zensical build --strict --clean
+
+matrix: $(RUN) ## measure every framework, and write the published matrix
+	$(BIN)/python scripts/matrix.py
 
 locks: $(DEVELOP) ## resolve the locks of the frameworks' releases again
 	$(BIN)/python scripts/locks.py

@@ -11,9 +11,10 @@ from click.testing import CliRunner, Result
 from resumption.cli import main
 from resumption.cli.explain import error_classes
 from resumption.contract.properties import STATEMENTS, Property
-from resumption.contract.verdicts import Label
+from resumption.contract.verdicts import Facet, Label
 from resumption.harness.probes import PROBES
 from resumption.planes.registry import families, specs
+from resumption.planes.statements import load
 from resumption.report.marks import MARKS
 
 
@@ -27,8 +28,14 @@ def _words(result: Result) -> str:
     return " ".join(result.stdout.split())
 
 
-def test_every_probe_is_listed_with_what_it_expects_and_where_it_comes_from() -> None:
+def test_every_probe_is_listed_with_what_it_decides_and_expects() -> None:
     told = _words(_run("probes"))
+    for probe in PROBES:
+        assert f"{probe.address} {', '.join(probe.decides)}: {' '.join(probe.expectation.split())}" in told
+
+
+def test_probes_that_are_named_are_told_with_what_they_do_and_where_they_come_from() -> None:
+    told = _words(_run("probes", *(probe.address for probe in PROBES)))
     for probe in PROBES:
         for said in (probe.address, probe.description, probe.expectation, probe.source):
             assert " ".join(said.split()) in told
@@ -40,9 +47,23 @@ def test_probes_can_be_listed_by_the_beginning_of_their_address() -> None:
     assert "fork/three-values" not in told
 
 
-def test_every_plane_is_listed_with_its_backends_and_forms() -> None:
-    told = _words(_run("planes"))
+def test_every_plane_is_listed_with_its_backends() -> None:
+    told = _words(_run("planes", "--all"))
     for spec in (spec for family in families() for spec in specs(family)):
+        assert f"{spec.name} {spec.path} {', '.join(backend.name for backend in spec.backends)}" in told
+
+
+def test_the_planes_with_planted_faults_are_listed_only_if_asked_for() -> None:
+    faulty = specs("faulty")
+    told = _words(_run("planes"))
+    assert [spec.name for spec in faulty if spec.name in told] == []
+    assert f"{len(faulty)} planes with planted faults are left out" in told
+
+
+@pytest.mark.parametrize("family", families())
+def test_a_plane_that_is_named_is_told_with_its_forms(family: str) -> None:
+    told = _words(_run("planes", family))
+    for spec in specs(family):
         assert f"{spec.name} {spec.path}" in told
         for form in spec.forms:
             assert f"form {form.name}" in told
@@ -63,14 +84,32 @@ def test_every_property_is_explained(property_: Property) -> None:
 
 
 @pytest.mark.parametrize("label", Label)
-def test_every_label_is_explained_by_its_value_and_its_word(label: Label) -> None:
-    for name in (label.value, MARKS[label].word):
+def test_every_label_is_explained_by_its_value_its_word_and_its_mark(label: Label) -> None:
+    for name in (label.value, MARKS[label].word, MARKS[label].symbol, MARKS[label].plain):
         assert MARKS[label].meaning in _words(_run("explain", name))
 
 
 def test_every_error_is_explained() -> None:
     for error in error_classes():
         assert f"{error.code} {error.__name__}" in _words(_run("explain", error.code))
+
+
+@pytest.mark.parametrize("facet", Facet)
+def test_every_facet_is_explained(facet: Facet) -> None:
+    assert _words(_run("explain", facet.value)).startswith(facet.value)
+
+
+def test_every_resume_form_and_every_statement_is_explained() -> None:
+    planes = [spec for family in families() for spec in specs(family)]
+    for name, description in {(form.name, form.description) for spec in planes for form in spec.forms}:
+        assert " ".join(description.split()) in _words(_run("explain", name))
+    for citation in {found.id: found for spec in planes for found in load(spec)}.values():
+        assert " ".join(citation.text.split()) in _words(_run("explain", citation.id))
+
+
+def test_a_form_says_what_documents_it_or_that_nobody_does() -> None:
+    assert "Documented: langgraph.types:Command." in _words(_run("explain", "bare"))
+    assert "Nobody documents it" in _words(_run("explain", "two-call"))
 
 
 def test_a_probe_is_explained() -> None:

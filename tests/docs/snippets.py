@@ -14,7 +14,10 @@ PAGES = tuple(
     if not page.is_relative_to(ROOT / "docs" / "decisions")
 )
 
-_BLOCK = re.compile(r"^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(
+    r'^```(?P<language>\w*)(?: title="(?P<title>[^"\n]+)")?\n(?P<body>.*?)^```$', re.MULTILINE | re.DOTALL
+)
+_EXIT = re.compile(r"\(exit code (?P<code>\d+)\)")
 _OMITTED = "…"
 
 
@@ -25,12 +28,24 @@ class Command:
     line: str
     output: tuple[str, ...]
 
+    @property
+    def code(self) -> int:
+        """The exit code that is shown, as a last line; 0 if none is."""
+        shown = _EXIT.fullmatch(self.output[-1]) if self.output else None
+        return int(shown["code"]) if shown else 0
+
+    @property
+    def printed(self) -> tuple[str, ...]:
+        """The lines that the command prints itself."""
+        return self.output[:-1] if self.code else self.output
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced block of a page."""
+    """A fenced block of a page. One with a title is the content of a file called so."""
 
     body: str
+    title: str = ""
 
     def commands(self) -> tuple[Command, ...]:
         """The commands of a `console` block, each with its output."""
@@ -47,7 +62,9 @@ class Block:
 def blocks(page: Path, language: str) -> Iterator[Block]:
     """The blocks of a page that are written in a language."""
     text = (ROOT / page).read_text(encoding="utf-8")
-    return (Block(match["body"]) for match in _BLOCK.finditer(text) if match["language"] == language)
+    return (
+        Block(match["body"], match["title"] or "") for match in _BLOCK.finditer(text) if match["language"] == language
+    )
 
 
 def missing(shown: tuple[str, ...], printed: str) -> str:

@@ -5,18 +5,41 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+import tomllib
+from collections.abc import Iterator
 
 import pytest
 from snippets import PAGES, ROOT
 
 import resumption
 from resumption.cli.explain import error_classes
+from resumption.cli.reference_page import reference_page
 from resumption.errors import ResumptionError
+from resumption.planes.registry import families, specs
 from resumption.report.contract_page import contract_page
 
 
 def test_the_contract_page_is_what_the_data_says() -> None:
     assert (ROOT / "docs" / "contract.md").read_text(encoding="utf-8") == contract_page()
+
+
+def test_the_command_line_page_is_what_the_commands_say() -> None:
+    assert (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8") == reference_page()
+
+
+def test_the_site_s_navigation_has_every_page_and_no_other() -> None:
+    site = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]
+    pages = {str(page.relative_to("docs")) for page in PAGES if page.parts[0] == "docs"}
+    assert sorted(_named(site["nav"])) == sorted(pages)
+
+
+def _named(entry: object) -> Iterator[str]:
+    """The pages that a part of the navigation names."""
+    if isinstance(entry, str):
+        yield entry
+    elif isinstance(entry, dict | list):
+        for part in entry.values() if isinstance(entry, dict) else entry:
+            yield from _named(part)
 
 
 def test_every_error_code_has_a_section_and_every_section_a_code() -> None:
@@ -29,9 +52,14 @@ def test_no_two_errors_share_a_code() -> None:
     assert codes == sorted(set(codes))
 
 
+_FRAMEWORKS = {spec.adapter.rpartition(".")[0] for family in families() for spec in specs(family) if spec.package}
+_NOT_EVERYWHERE = (*(f"{package}." for package in _FRAMEWORKS), "resumption.model.", "resumption.planes.drill.")
+"""Modules that need what isn't installed beside the harness, or not for every user."""
+
+
 def test_every_error_class_is_known_to_explain() -> None:
     for module in pkgutil.walk_packages(resumption.__path__, "resumption."):
-        if not module.name.startswith(("resumption.planes.langgraph.", "resumption.model.")):
+        if not module.name.startswith(_NOT_EVERYWHERE) or module.name.endswith(".spec"):
             importlib.import_module(module.name)
     classes: list[type[ResumptionError]] = [ResumptionError]
     for error in classes:

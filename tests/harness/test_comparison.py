@@ -112,6 +112,18 @@ def test_cells_that_only_one_receipt_has_are_new_or_gone() -> None:
     assert [change.change for change in compare(one, both, names=("a", "b")).changes] == [Change.NEW]
 
 
+def test_what_only_one_receipt_has_is_summed_up_and_tells_no_story() -> None:
+    shared = cell("1", Property.EFFECT_EXACTLY_ONCE, crash=Label.HOLDS)
+    others = [cell("2", property_, crash=Label.VIOLATES) for property_ in (Property.LIVENESS, Property.FORK_INTENT)]
+    found = compare(receipt(shared), receipt(shared, *others), names=("a", "b"))
+    console = Console(file=io.StringIO(), width=100)
+    print_comparison(found, console)
+    told = console.file.getvalue()  # type: ignore[attr-defined]  # it is the StringIO given above
+    assert "Measured in b only, and so not compared\n ✗ 2 violates: FI, LV on any graph sqlite\n" in told
+    assert "fired twice" not in told
+    assert "### Measured in b only, and so not compared" in as_markdown(found)
+
+
 def test_regressions_are_told_first() -> None:
     labels = {Property.EFFECT_EXACTLY_ONCE: (Label.VIOLATES, Label.HOLDS), Property.LIVENESS: (Label.HOLDS,) * 2}
     labels[Property.PREFIX_CONTINUATION] = (Label.HOLDS, Label.VIOLATES)

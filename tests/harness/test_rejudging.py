@@ -65,6 +65,11 @@ def test_a_verdict_that_was_edited_is_found_out(receipt: Receipt) -> None:
     assert "undocumented" in str(disagreements(edited)[0])
 
 
+def test_a_finding_that_was_edited_is_found_out(receipt: Receipt) -> None:
+    edited = _edit(receipt, label=Label.UNDOCUMENTED, edit=lambda _, part: replace(part, findings=()))
+    assert any("says nothing, and its histories say" in str(found) for found in disagreements(edited))
+
+
 def test_a_verdict_on_another_probes_history_is_found_out(receipt: Receipt) -> None:
     clean = next(name for name in receipt.histories if "interrupt/task-before" in name)
     edited = _edit(receipt, label=Label.UNDOCUMENTED, edit=lambda _, part: replace(part, histories=(clean,)))
@@ -98,7 +103,9 @@ def test_audit_tells_agreement_and_disagreement_by_its_exit_code(receipt: Receip
     write(compact(receipt), file)
     done = _audit(str(tmp_path))
     assert done.exit_code == 0, done.output
-    assert done.output.rstrip().endswith("agree")
+    assert ": agree\n" in done.output
+    assert "says nothing of these probes: crash/every-point" in done.output
+    assert "crash/exception" not in done.output
     write(_edit(receipt, label=Label.UNDOCUMENTED, edit=lambda _, part: replace(part, label=Label.HOLDS)), file)
     done = _audit(str(file))
     assert done.exit_code == 1

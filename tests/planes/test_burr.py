@@ -8,6 +8,7 @@ import random
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 from recording import Persisted, RecordingInstruments
 from surveyed import assert_consistent, random_workload
 
@@ -140,16 +141,19 @@ def test_a_typed_action_refuses_what_breaks_its_types(store: Store, fault: Write
     assert run.inspect() == Snapshot(["first"], (), False)
 
 
-def test_a_tampered_row_is_refused_by_the_next_typed_action(store: Store) -> None:
+def test_a_tampered_row_is_refused_by_whatever_reads_it_as_typed_state(store: Store) -> None:
     run = open_run(APPROVAL, store, RecordingInstruments())
     run.start({"trail": []}).wait()
     run.close()
     tamper(store)
-    again = open_run(APPROVAL, store, RecordingInstruments())
-    assert again.inspect().trail == 7
+    seen = RecordingInstruments()
+    again = open_run(APPROVAL, store, seen)
+    with pytest.raises(ValidationError, match="valid list"):
+        again.inspect()
     refused = answer(again, "yes")
     assert isinstance(refused, Failed)
     assert refused.error == "ValidationError"
+    assert seen.fired == []
 
 
 def test_a_sub_application_that_ended_before_the_crash_does_not_run_again(store: Store) -> None:

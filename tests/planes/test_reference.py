@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from reference_bench import PAYMENT, TWO_QUESTIONS, Bench, Killed, Plane, decision
 
-from resumption.history.workload import Corrupt, Effect, Task, Workload, WriteFault
+from resumption.history.workload import Corrupt, Effect, Interrupt, Shape, Task, Workload, WriteFault
 from resumption.planes.interface import Address, Completed, Failed, Parked
 
 TRAIL = ["reserve", "pay=yes", "ship"]
@@ -53,7 +54,7 @@ def test_a_run_parks_before_the_gates_effect_and_finishes_after_its_answer(tmp_p
 
 def test_a_kill_at_any_point_repeats_no_recorded_effect_and_loses_no_task(tmp_path: Path) -> None:
     points = points_of_a_whole_run(tmp_path / "whole")
-    assert len(points) == len(set(points)) + 11  # leases are taken and released twice, effects recorded four times
+    assert len(points) == len(set(points)) + 5  # leases are taken and released twice, and the gate starts twice
     for number, point in enumerate(points, 1):
         plane, bench = Plane(tmp_path / str(number)), Bench(kill_at=number)
         plane.folder.mkdir()
@@ -71,7 +72,7 @@ def test_a_kill_at_any_point_repeats_no_recorded_effect_and_loses_no_task(tmp_pa
 
 
 def _in_window(point: str, effect: str) -> bool:
-    return point == f"after:{effect}" or point == "begin:effect:"
+    return point in (f"after:{effect}", f"begin:effect({effect}):")
 
 
 def test_a_second_decision_is_refused_by_name_and_fires_nothing(tmp_path: Path) -> None:
@@ -219,3 +220,61 @@ def test_a_parked_run_isnt_resumed_with_another_program(tmp_path: Path) -> None:
     changed = Workload((*PAYMENT.tasks, Task("bill", (Effect("bill"),))))
     outcome = Plane(tmp_path, changed).run(bench).deliver(decision("yes", where)).wait()
     assert refusal(outcome) == "run-topology-changed"
+
+
+# Tasks that wait for no other ---------------------------------------------------------------------------------------
+
+GATES = Workload(
+    (
+        Task("left", (Interrupt("left?"), Effect("pay left"))),
+        Task("free", (Effect("free"),)),
+        Task("right", (Interrupt("right?"), Effect("pay right"))),
+    ),
+    Shape.FAN_OUT,
+)
+
+
+def at_both_gates(folder: Path, bench: Bench) -> tuple[Plane, Address]:
+    plane = Plane(folder, GATES)
+    outcome = plane.run(bench).start({"trail": []}).wait()
+    assert isinstance(outcome, Parked)
+    assert [pending.name for pending in outcome.pending] == ["left?", "right?"]
+    assert list(bench.fired) == [("free", None)]
+    return plane, plane.run(bench).address()
+
+
+def test_one_delivery_answers_several_interrupts_in_one_write(tmp_path: Path) -> None:
+    bench = Bench()
+    plane, where = at_both_gates(tmp_path, bench)
+    both = replace(decision("yes", where, target="left?"), answers={"right?": "no"})
+    assert plane.run(bench).deliver(both).wait() == Completed(["left=yes", "free", "right=no"])
+    assert bench.consumed == [("left?", "yes"), ("right?", "no")]
+
+
+def test_several_interrupts_are_answered_in_any_order(tmp_path: Path) -> None:
+    bench = Bench()
+    plane, where = at_both_gates(tmp_path, bench)
+    assert isinstance(plane.run(bench).deliver(decision("no", where, target="right?")).wait(), Parked)
+    last = replace(decision("yes", where, target="left?"), delivery="d2")
+    assert plane.run(bench).deliver(last).wait() == Completed(["left=yes", "free", "right=no"])
+    assert dict(bench.fired) == {("free", None): 1, ("pay right", "no"): 1, ("pay left", "yes"): 1}
+
+
+def test_a_delivery_of_which_one_answer_is_refused_records_none(tmp_path: Path) -> None:
+    bench = Bench()
+    plane, where = at_both_gates(tmp_path, bench)
+    unknown = replace(decision("yes", where, target="left?"), answers={"nobody?": "no"})
+    assert isinstance(plane.run(bench).deliver(unknown).wait(), Parked | Failed)
+    assert bench.consumed == []
+    assert set(plane.run(bench).address().requests) == {"left?", "right?"}
+
+
+def test_a_kill_between_two_gates_loses_neither(tmp_path: Path) -> None:
+    bench = Bench(kill_at="end:interrupt(left?):")
+    plane = Plane(tmp_path, GATES)
+    with pytest.raises(Killed):
+        plane.run(bench).start({"trail": []}).wait()
+    bench.kill_at = ""
+    outcome = plane.run(bench).recover("recover").wait()
+    assert isinstance(outcome, Parked)
+    assert [pending.name for pending in outcome.pending] == ["left?", "right?"]

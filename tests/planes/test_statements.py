@@ -123,6 +123,18 @@ def test_a_statement_bears_on_its_own_property_forms_facet_and_versions():
     assert not found(Property.EFFECT_EXACTLY_ONCE, Facet.WINDOW, "bare", "2.0")
 
 
+def test_a_statement_of_some_situations_bears_on_no_other():
+    one = citation(probes=("interrupt/", "fork/two"))
+
+    def found(probe: str) -> bool:
+        return one.bears_on(Property.EFFECT_EXACTLY_ONCE, Facet.CELL, "bare", probe)
+
+    assert found("interrupt/code-before")
+    assert found("fork/two-values")
+    assert found("")
+    assert not found("consume/while-live")
+
+
 @pytest.mark.parametrize(
     ("versions", "version", "covered"),
     [

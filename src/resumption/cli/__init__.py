@@ -28,7 +28,7 @@ from resumption.harness.policy import ExitCode
 
 __all__ = ["main"]
 
-_LAZY = ("approvals", "drill", "ledger", "model", "recover", "report")
+_LAZY = ("approvals", "drill", "ledger", "model", "recover", "replay", "report")
 """Commands whose module is imported when they are used: what they need would make every other command start slower."""
 
 _UNMEASURABLE = (EnvironmentBroken, EnvironmentUnavailable, WorkerLost, StatementsUnreadable)

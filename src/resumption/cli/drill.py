@@ -121,7 +121,7 @@ def drill(
     if receipt_file:
         check_writable(receipt_file)
     ways = (False, True) if guarded else (False,)
-    drills = [run_drill(request, guarded=way, jobs=jobs or default_jobs(), listen=progress_lines()) for way in ways]
+    drills = run_drill(request, ways=ways, jobs=jobs or default_jobs(), listen=progress_lines())
     if receipt_file:
         with writing(receipt_file):
             write(receipt_of(drills), receipt_file)

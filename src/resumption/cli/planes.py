@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 from rich.console import Console
 from rich.text import Text
@@ -15,14 +17,19 @@ from resumption.report.text import hang, report_console
 __all__ = ["planes"]
 
 _INDENT = 4
+_FAULTY = "faulty"  # the family of the negative controls
 
 
 @click.command()
 @click.argument("names", metavar="[PLANE]...", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="The planes with planted faults too, which test the harness.")
 @click.option("--sites", is_flag=True, help="List where the installed release decides, in its source, instead.")
-def planes(names: tuple[str, ...], sites: bool) -> None:
-    """List the planes, their backends, and the resume forms that each documents; only PLANE, if any is named."""
+def planes(names: tuple[str, ...], everything: bool, sites: bool) -> None:
+    """List the planes and their backends; of PLANE, if any is named, everything, with the resume forms it documents."""
     console = report_console()
+    if not (names or sites):
+        _print_overview(console, [spec for family in families() for spec in specs(family)], everything=everything)
+        return
     if sites:
         found = dict.fromkeys(
             anchor for name in names or families() for spec in specs(name) for anchor in anchors(spec)
@@ -36,6 +43,27 @@ def planes(names: tuple[str, ...], sites: bool) -> None:
         if number:
             console.print()
         _print_plane(console, spec, load(spec))
+
+
+def _print_overview(console: Console, found: Sequence[PlaneSpec], *, everything: bool) -> None:
+    shown = [spec for spec in found if everything or not _is_faulty(spec)]
+    width = max(len(f"{spec.name} {spec.path}") for spec in shown)
+    for spec in shown:
+        backends = ", ".join(backend.name for backend in spec.backends)
+        hang(console, Text(f"{spec.name} {spec.path}", style="bold"), backends, indent=width + 2)
+    console.print()
+    hidden = len(found) - len(shown)
+    faulty = f" {hidden} planes with planted faults are left out; --all lists them." if hidden else ""
+    hang(
+        console,
+        Text(),
+        f"`resumption planes PLANE` tells a plane's resume forms, with their sources.{faulty}",
+        indent=0,
+    )
+
+
+def _is_faulty(spec: PlaneSpec) -> bool:
+    return spec in specs(_FAULTY)
 
 
 def _print_plane(console: Console, spec: PlaneSpec, citations: tuple[Citation, ...]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 from rich.console import Console
 from rich.text import Text
@@ -18,12 +20,24 @@ _INDENT = 4
 @click.command()
 @click.argument("prefixes", metavar="[ADDRESS]...", nargs=-1)
 def probes(prefixes: tuple[str, ...]) -> None:
-    """List the probes: what each does, what is expected, and what it decides. ADDRESS may be a beginning of one."""
+    """List the probes and what they decide; of those whose address begins with ADDRESS, everything."""
     console = report_console()
+    if not prefixes:
+        _print_overview(console, choose_probes(()))
+        return
     for number, probe in enumerate(choose_probes(prefixes)):
         if number:
             console.print()
         print_probe(console, probe)
+
+
+def _print_overview(console: Console, found: Sequence[Probe]) -> None:
+    width = max(len(probe.address) for probe in found)
+    for probe in found:
+        first = Text(probe.address, style="bold")
+        hang(console, first, f"{', '.join(probe.decides)}: {probe.expectation}", indent=width + 2)
+    console.print()
+    hang(console, Text(), "`resumption probes ADDRESS` tells what a probe does, and where it comes from.", indent=0)
 
 
 def print_probe(console: Console, probe: Probe) -> None:

@@ -60,7 +60,7 @@ def _numbers(of: type[_N], least: int) -> Callable[[click.Context, click.Paramet
 )
 @click.option("--repetitions", type=click.IntRange(min=1), help="Heats at each point.  [default: 3]")
 @click.option("--seed", type=int, help="Of the jitter; each repetition derives its own.  [default: 1]")
-@click.option("--preset", type=click.Choice(sorted(PRESETS)), help="A grid of the paper; the options above change it.")
+@click.option("--preset", type=click.Choice(sorted(PRESETS)), help="A grid after the paper's; options change it.")
 @click.option("--recoveries", is_flag=True, help="Race recoveries of a crashed run, not answers to a parked one.")
 @click.option("--threads", is_flag=True, help="Racers are threads of one process.")
 @click.option("--hosts", is_flag=True, help="Racers have networks of their own; for backends on a server.")

@@ -118,7 +118,12 @@ def _judged(result: Result, property_: Property, citations: Sequence[Citation]) 
     job = result.job
     for facet, judgements in by_facet.items():
         bears = bearing(
-            citations, property_, facet=facet, form=job.form.name if job.form else "", version=result.version
+            citations,
+            property_,
+            facet=facet,
+            form=job.form.name if job.form else "",
+            version=result.version,
+            probe=job.probe.address,
         )
         found = verdict(judgements, bears, job.form)
         part = Part(

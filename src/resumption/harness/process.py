@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -104,13 +104,21 @@ class Process:
         return self._operate({"do": "start", "value": value})
 
     def answer(
-        self, value: Json, *, target: str, intent: Intent = Intent.ANSWER, delivery: str = "", at: Address | None = None
+        self,
+        value: Json,
+        *,
+        target: str,
+        intent: Intent = Intent.ANSWER,
+        delivery: str = "",
+        at: Address | None = None,
+        answers: Mapping[str, Json] | None = None,
     ) -> Outcome | Died:
         """Deliver a decision for the interrupt called `target`: where it is pending now, or at an address kept before.
 
-        `delivery` is given to repeat a delivery that was made before.
+        `delivery` is given to repeat a delivery that was made before. `answers` are for further interrupts, by name.
         """
-        return self._operate(self._delivery(value, target, intent, at or self.address(), delivery))
+        message = self._delivery(value, target, intent, at or self.address(), delivery)
+        return self._operate({**message, "answers": dict(answers or {})})
 
     def fork(self, value: Json, *, target: str, at: Address) -> Outcome | Died:
         """Deliver another decision, with fork intent, where the interrupt was pending. It opens a branch of its own."""

@@ -52,7 +52,11 @@ PRESETS = {
         racers=(4,), jitters_ms=(0.0, 100.0, 500.0, 1000.0, 3000.0), gates_ms=(0.0, 500.0, 2000.0), repetitions=10
     ),
 }
-"""The grids of "Resume Means Resume" (arXiv 2608.03836): short jitters by racers, and long jitters by gate."""
+"""The grids of "Resume Means Resume" (arXiv 2608.03836): short jitters by racers, and long jitters by gate.
+
+Of the first, the paper gives racers, repetitions, and that there are five jitters up to 25 ms; those between are ours.
+Of the second, it gives gates and jitters; racers and repetitions are ours.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,19 +58,26 @@ def disagreements(receipt: Receipt) -> tuple[Disagreement, ...]:
     for said, derived in zip(receipt.cells, rejudge(receipt).cells, strict=True):
         pairs: list[tuple[str, Cell | Part, Cell | Part]] = [("", said, derived)]
         pairs += [(part.probe, part, again) for part, again in zip(said.parts, derived.parts, strict=True)]
-        found += [
-            Disagreement(said.identity, said.version, probe, _told(before), _told(after))
-            for probe, before, after in pairs
-            if _told(before) != _told(after)
-        ]
+        for probe, before, after in pairs:
+            told, again = _verdict_of(before), _verdict_of(after)
+            if told == again:
+                told, again = _findings_of(before), _findings_of(after)
+            if told != again:
+                found.append(Disagreement(said.identity, said.version, probe, told, again))
     return tuple(found)
 
 
-def _told(verdict: Cell | Part) -> str:
-    told = f"{verdict.measured}, {verdict.label}"
-    if isinstance(verdict, Cell):
-        return f"{told}, strictly {verdict.strict}, by {', '.join(verdict.citations) or 'no statement'}"
-    return "; ".join([told, *sorted(finding.summary for finding in verdict.findings)])
+def _verdict_of(said: Cell | Part) -> str:
+    told = f"{said.measured}, {said.label}"
+    if isinstance(said, Cell):
+        return f"{told}, strictly {said.strict}, by {', '.join(said.citations) or 'no statement'}"
+    return told
+
+
+def _findings_of(said: Cell | Part) -> str:
+    if isinstance(said, Cell):
+        return ""
+    return "; ".join(sorted(finding.summary for finding in said.findings)) or "nothing"
 
 
 def compact(receipt: Receipt) -> Receipt:
@@ -150,7 +157,14 @@ class _Bench:
         judgements = [
             judgement for name in names for judgement in self._judge(cell, part, name) if judgement.facet is cell.facet
         ]
-        bears = bearing(self._statements(spec), cell.property, facet=cell.facet, form=cell.form, version=cell.version)
+        bears = bearing(
+            self._statements(spec),
+            cell.property,
+            facet=cell.facet,
+            form=cell.form,
+            version=cell.version,
+            probe=part.probe,
+        )
         return verdict(judgements, bears, _form_of(spec, cell))
 
     def _judge(self, cell: Cell, part: Part, name: str) -> tuple[Judgement, ...]:

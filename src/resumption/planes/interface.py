@@ -83,7 +83,8 @@ class Capability(StrEnum):
     thread while another one is in the `Handle.wait` of an operation."""
     OWN_WRITES = "own-writes"
     """The framework decides what becomes durable, so that it can refuse a write. Never listed in `lacks`: a plane whose
-    durability is the caller's lacks it, for the snapshot policy that it states."""
+    durability is the caller's lacks it, for the snapshot policy that it states, unless the framework makes what is
+    saved (`PlaneSpec.framework_snapshots`)."""
     TAMPER = "tamper"
     """Durable state can be altered from outside in a way that breaks the schema. The adapter module then exports
     `tamper` (see `Tamper`)."""
@@ -146,6 +147,8 @@ class PlaneSpec:
     durability: Durability = Durability.FRAMEWORK
     snapshots: str = ""
     """With `Durability.CALLER`: the snapshot policy, a sentence that says when the adapter saves, as a caller would."""
+    framework_snapshots: bool = False
+    """With `Durability.CALLER`: whether the framework makes what is saved of typed state, so that it can refuse one."""
     fork_discriminator: str = ""
     """What in the resume call tells a fork from a retry; empty if nothing does."""
     lacks: Mapping[Capability, str] = field(default_factory=dict)
@@ -160,7 +163,8 @@ class PlaneSpec:
 
     def reason_against(self, backend: Backend, capability: Capability) -> str:
         """Why `capability` is missing on `backend`; empty if it is there."""
-        if capability is Capability.OWN_WRITES and self.durability is Durability.CALLER:
+        callers = self.durability is Durability.CALLER and not self.framework_snapshots
+        if capability is Capability.OWN_WRITES and callers:
             return f"What is saved, and when, is the caller's affair. {self.snapshots}".strip()
         return backend.lacks.get(capability, self.lacks.get(capability, ""))
 

@@ -20,6 +20,8 @@ GROUP = "resumption.planes"
 _BUILT_IN = {
     "langgraph": "resumption.planes.langgraph.spec",
     "langgraph-guarded": "resumption.planes.langgraph_guarded.spec",
+    "llamaindex": "resumption.planes.llamaindex.spec",
+    "autogen": "resumption.planes.autogen.spec",
     "pydantic-graph": "resumption.planes.pydantic_graph.spec",
     "crewai": "resumption.planes.crewai.spec",
     "dbos": "resumption.planes.dbos.spec",
@@ -27,6 +29,7 @@ _BUILT_IN = {
     "burr": "resumption.planes.burr.spec",
     "agent-framework": "resumption.planes.agent_framework.spec",
     "google-adk": "resumption.planes.google_adk.spec",
+    "strands": "resumption.planes.strands.spec",
     "faulty": "resumption.planes.faulty",
 }
 

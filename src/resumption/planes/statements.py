@@ -59,10 +59,17 @@ class Citation:
     """The resume forms it speaks of; empty if it speaks of all."""
     paths: tuple[str, ...] = ()
     """The mechanisms (`PlaneSpec.path`) it speaks of; empty if it speaks of all."""
+    probes: tuple[str, ...] = ()
+    """The situations it speaks of, by how the addresses of their probes begin; empty if it speaks of all."""
 
-    def bears_on(self, property: Property, facet: Facet, form: str) -> bool:
-        """Tell whether the statement is evidence on this part of this property, for this resume form."""
-        return self.property is property and self.facet in (None, facet) and (not self.forms or form in self.forms)
+    def bears_on(self, property: Property, facet: Facet, form: str, probe: str = "") -> bool:
+        """Tell whether the statement is evidence on this part of this property, for this resume form.
+
+        With a probe's address, in the situation that the probe makes; without one, in any.
+        """
+        if self.property is not property or self.facet not in (None, facet) or (self.forms and form not in self.forms):
+            return False
+        return not probe or not self.probes or probe.startswith(self.probes)
 
     def covers(self, version: str) -> bool:
         """Tell whether the statement holds for this version of the plane's package."""
@@ -106,11 +113,16 @@ def parse(text: str, name: str) -> tuple[Citation, ...]:
 
 
 def bearing(
-    citations: Iterable[Citation], property: Property, *, facet: Facet, form: str, version: str
+    citations: Iterable[Citation], property: Property, *, facet: Facet, form: str, version: str, probe: str = ""
 ) -> tuple[Citation, ...]:
-    """Return the statements that bear on a facet of `property`, for a resume form and a version of the package."""
+    """Return the statements that bear on a facet of `property`, for a resume form and a version of the package.
+
+    `probe` is the address of the probe that made the situation; empty for any.
+    """
     return tuple(
-        citation for citation in citations if citation.bears_on(property, facet, form) and citation.covers(version)
+        citation
+        for citation in citations
+        if citation.bears_on(property, facet, form, probe) and citation.covers(version)
     )
 
 
@@ -182,5 +194,6 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "facet": lambda value: Facet(_text(value)),
     "forms": _texts,
     "paths": _texts,
+    "probes": _texts,
 }
 _REQUIRED = {"id", "bears", "text", "place", "versions", "read"}

@@ -24,7 +24,8 @@ from resumption.report.view import codes, place, where
 __all__ = ["as_json", "as_markdown", "print_changes", "print_comparison"]
 
 _STORY = 4  # columns that a story is indented by
-_TOLD = tuple(change for change in Change if change is not Change.UNCHANGED)
+_ONE_SIDED = (Change.NEW, Change.GONE)
+_TOLD = tuple(change for change in Change if change not in (Change.UNCHANGED, *_ONE_SIDED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +81,9 @@ def print_comparison(comparison: Comparison, console: Console, *, verbose: bool 
             heading(console, change.capitalize())
         for group in groups:
             _print_group(console, group, comparison, verbose=verbose)
-    if comparison.unchanged:
-        heading(console, "Unchanged")
-    for label, cells in _unchanged(comparison):
-        first = Text(" ") + mark(console, label) + Text(f" {len(cells)} {MARKS[label].word}: ")
-        hang(console, first, f"{codes(cells)} on {place(cells, forms=False)}", indent=first.cell_len)
+    for title, cells in _summed_up(comparison):
+        heading(console, title)
+        _print_by_label(console, cells)
     if comparison.pins:
         heading(console, "Installed in other versions")
         hang(console, Text(" "), _pins(comparison), indent=1)
@@ -93,9 +92,15 @@ def print_comparison(comparison: Comparison, console: Console, *, verbose: bool 
 def print_changes(comparison: Comparison, console: Console) -> None:
     """Print a heading and a line for each change, without stories."""
     heading(console, f"{comparison.before.name} → {comparison.after.name}: {_counts(comparison)}")
-    for change in _TOLD:
+    for change in (*_TOLD, *_ONE_SIDED):
         for group in _groups(comparison.of(change)):
             _print_title(console, group)
+
+
+def _print_by_label(console: Console, found: Sequence[Cell]) -> None:
+    for label, cells in _by_label(found):
+        first = Text(" ") + mark(console, label) + Text(f" {len(cells)} {MARKS[label].word}: ")
+        hang(console, first, f"{codes(cells)} on {place(cells, forms=False)}", indent=first.cell_len)
 
 
 def _print_group(console: Console, group: _Group, comparison: Comparison, *, verbose: bool) -> None:
@@ -129,12 +134,12 @@ def as_markdown(comparison: Comparison) -> str:
             lines += [""]
         for group in _groups(cells):
             lines += _markdown_stories(group, comparison)
-    if comparison.unchanged:
-        lines += ["### Unchanged", "", "| label | cells | properties |", "|---|---|---|"]
-    for label, unchanged in _unchanged(comparison):
-        lines.append(f"| {MARKS[label].symbol} {MARKS[label].word} | {len(unchanged)} | {codes(unchanged)} |")
-    if comparison.pins:
+    for title, found in _summed_up(comparison):
+        lines += [f"### {title}", "", "| label | cells | properties |", "|---|---|---|"]
+        for label, summed in _by_label(found):
+            lines.append(f"| {MARKS[label].symbol} {MARKS[label].word} | {len(summed)} | {codes(summed)} |")
         lines += [""]
+    if comparison.pins:
         lines += ["### Installed in other versions", "", _pins(comparison), ""]
     return "\n".join(lines)
 
@@ -216,10 +221,21 @@ def _transition(before: Label | None, after: Label | None) -> str:
     return f"is gone, was {MARKS[before].word}" if before else ""
 
 
-def _unchanged(comparison: Comparison) -> Iterator[tuple[Label, list[Cell]]]:
+def _summed_up(comparison: Comparison) -> Iterator[tuple[str, Sequence[Cell]]]:
+    """What is told by label only: the cells that are what they were, and those that there is nothing to compare with.
+
+    A receipt of fewer probes or backends lacks cells, and none of them is better or worse for it.
+    """
+    for change, side in zip(_ONE_SIDED, (comparison.after, comparison.before), strict=True):
+        if cells := [_either(found) for found in comparison.of(change)]:
+            yield f"Measured in {side.name} only, and so not compared", cells
+    if comparison.unchanged:
+        yield "Unchanged", comparison.unchanged
+
+
+def _by_label(found: Sequence[Cell]) -> Iterator[tuple[Label, list[Cell]]]:
     for label in Label:
-        cells = [cell for cell in comparison.unchanged if cell.label is label]
-        if cells:
+        if cells := [cell for cell in found if cell.label is label]:
             yield label, cells
 
 

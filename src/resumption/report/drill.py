@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -59,13 +60,13 @@ def print_drills(drills: Sequence[Drilled], console: Console, *, verbose: bool =
     _print_program(drills[0], console)
     for drilled in drills:
         if len(drills) > 1:
-            heading(console, "With guard() and @effect" if drilled.guarded else "As it is")
+            heading(console, "With guard() and @effect" if drilled.way.guarded else "As it is")
         _print_drill(drilled, console, verbose=verbose)
 
 
 def _print_program(drilled: Drilled, console: Console) -> None:
     request = drilled.request
-    how = "awaited" if drilled.asynchronous else "called"
+    how = "awaited" if drilled.way.asynchronous else "called"
     console.print(
         Text.assemble(
             (request.target, "bold"), f" on langgraph {drilled.version}, {how}, durability {request.durability}"
@@ -119,6 +120,8 @@ def _print_group(
     symbol = mark(console, Label.DIVERGENT if documented else Label.VIOLATES)
     title = Text(" ") + symbol + Text(" ")
     hang(console, title, Text(cases[0][1].finding.summary, style="bold"), indent=title.cell_len)
+    # A kill right around an effect is the story that is told first: the one that is easiest to follow.
+    cases = sorted(cases, key=lambda case: case[0] is not None and not case[0].at.startswith("effect:"))
     for where in _places([protocol for protocol, _ in cases if protocol is not None]):
         hang(console, Text(" " * _INDENT), where, indent=_INDENT + 2)
     for protocol, found in cases if verbose else cases[:1]:
@@ -133,7 +136,12 @@ def _places(protocols: Sequence[Protocol]) -> list[str]:
     forms: dict[tuple[Action, str], dict[str, None]] = {}
     for protocol in protocols:
         forms.setdefault((protocol.action, protocol.at), {})[protocol.form.name] = None
-    return [_place(action, at, list(names)) for (action, at), names in forms.items()]
+    return [_place(action, _legible(at), list(names)) for (action, at), names in forms.items()]
+
+
+def _legible(at: str) -> str:
+    """A place without LangGraph's own names for what was sent to a node."""
+    return re.sub(r"~__pregel_push, 0*(\d+), [^):]*", r"Send \1", at)
 
 
 def _place(action: Action, at: str, forms: Sequence[str]) -> str:
@@ -152,7 +160,7 @@ def _place(action: Action, at: str, forms: Sequence[str]) -> str:
 
 def describe(protocol: Protocol) -> str:
     """What a protocol does, in a phrase."""
-    return _place(protocol.action, protocol.at, [protocol.form.name])
+    return _place(protocol.action, _legible(protocol.at), [protocol.form.name])
 
 
 def _print_story(protocol: Protocol | None, finding: Finding, console: Console) -> None:

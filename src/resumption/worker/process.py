@@ -15,6 +15,7 @@ from resumption.history.events import (
     Deliver,
     Inspect,
     Intent,
+    Json,
     Park,
     Pending,
     Raise,
@@ -198,16 +199,18 @@ class _Worker:
             form=message["form"],
             intent=Intent(message["intent"]),
             delivery=message["delivery"],
+            answers=message.get("answers", {}),
         )
-        self._instruments.record(
-            Deliver,
-            intent=decision.intent,
-            form=decision.form,
-            delivery=decision.delivery,
-            value=decision.value,
-            target=decision.target,
-        )
+        self._record_delivery(decision.delivery, decision.target, decision.value, decision)
+        for target, value in decision.answers.items():
+            # What an interrupt may consume is one decision, so that each is a delivery of its own in a history.
+            self._record_delivery(f"{decision.delivery}+{target}", target, value, decision)
         return self._ended(self._run.deliver(decision))
+
+    def _record_delivery(self, name: str, target: str, value: Json, decision: Decision) -> None:
+        self._instruments.record(
+            Deliver, intent=decision.intent, form=decision.form, delivery=name, value=value, target=target
+        )
 
     def _ended(self, handle: Handle) -> dict[str, Any]:
         outcome: Outcome = handle.wait()

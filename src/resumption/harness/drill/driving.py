@@ -72,8 +72,8 @@ class Driver:
         for _ in range(_MOST):
             match outcome:
                 case Parked():
-                    failures = 0
                     outcome = self.step(process, outcome)
+                    failures = failures if isinstance(outcome, Failed) else 0
                 case Failed(error, message) if failures:
                     return Stuck(f"{error}: {message}")
                 case Failed():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,7 +14,7 @@ from resumption.harness.kill_points import kill_points
 from resumption.harness.process import Died, Process
 from resumption.history.events import EffectBegin, EffectEnd, Event, Intent, Json, Persist
 from resumption.history.history import History
-from resumption.planes.drill.spec import BARE, CHECKPOINT, FORK, MAP, NO_INPUT, REPLAY
+from resumption.planes.drill.spec import BARE, CHECKPOINT, MAP, NO_INPUT
 from resumption.planes.interface import Completed, Failed, Form, Operation, Outcome, Parked, Snapshot
 from resumption.worker.faults import Fault
 
@@ -79,24 +78,24 @@ class Ran:
     """Those of what was pending when that ended."""
 
 
-def enumerate_protocols(twin: Twin, request: Request, *, guarded: bool) -> tuple[Protocol, ...]:
-    """Every protocol for a program: in the order of its run, or in that of the seed where the time is limited."""
-    protocols = [*_crashes(twin), *_at_gates(twin, request, guarded=guarded)]
-    if request.seconds is not None:
-        random.Random(request.seed).shuffle(protocols)
-    return tuple(protocols)
+def enumerate_protocols(twin: Twin, request: Request, *, fork: Form) -> tuple[Protocol, ...]:
+    """Every protocol for a program, in the order of its run; forks in the form given."""
+    return (*_crashes(twin), *_at_gates(twin, request, fork))
 
 
 def _crashes(twin: Twin) -> Iterator[Protocol]:
-    # A run that waits at several gates at once takes no answer that doesn't name its gate.
-    singly = all(answered.pending == 1 for answered in twin.answered)
     for fault, number in _points(twin.history):
         place = twin.operation_at(number)
         forms = [NO_INPUT, CHECKPOINT]
         if place >= 0 and twin.answered[place].gate.identity:
-            forms += [MAP, BARE] if singly else [MAP]
+            forms += _ways_to_answer(twin)
         for form in forms:
             yield Protocol(action=Action.CRASH, form=form, fault=fault, place=place)
+
+
+def _ways_to_answer(twin: Twin) -> list[Form]:
+    """The forms of answering: a run that waits at several gates at once takes no answer that doesn't name its gate."""
+    return [MAP, BARE] if all(answered.pending == 1 for answered in twin.answered) else [MAP]
 
 
 def _points(history: History) -> list[tuple[Fault, int]]:
@@ -115,20 +114,19 @@ def _is_begin(fault: Fault) -> bool:
     return fault.point.startswith("persist:") and fault.point.endswith(":before")
 
 
-def _at_gates(twin: Twin, request: Request, *, guarded: bool) -> Iterator[Protocol]:
+def _at_gates(twin: Twin, request: Request, fork: Form) -> Iterator[Protocol]:
     if twin.answered:
         yield Protocol(action=Action.HANDOVER, form=MAP)
     for place, answered in enumerate(twin.answered):
         if not answered.gate.identity:
             continue  # a breakpoint takes no answer
         gate = answered.gate.name
-        forms = [MAP, BARE] if answered.pending == 1 else [MAP]
-        for form in forms:
+        for form in _ways_to_answer(twin):
             yield Protocol(action=Action.REDELIVER, form=form, place=place, gate=gate)
         for repetition in range(1, _RACES + 1):
             yield Protocol(action=Action.RACE, form=MAP, place=place, gate=gate, repetition=repetition)
         if request.decisions.other(answered.gate) is not None:
-            yield Protocol(action=Action.FORK, form=FORK if guarded else REPLAY, place=place, gate=gate)
+            yield Protocol(action=Action.FORK, form=fork, place=place, gate=gate)
 
 
 # Running them ---------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ class Request:
     target: str
     """`module:attribute` of a compiled graph, a builder, or a factory of either."""
     effects: tuple[str, ...]
-    input: Json = None
+    input: Json = field(default_factory=dict)
     decisions: Decisions = field(default_factory=Decisions)
     stubs: dict[str, Json] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class Request:
     """The budget, in seconds of wall time; None for none."""
     folder: str = "."
 
-    def settings(self, *, guarded: bool = False, asynchronous: bool = False) -> Settings:
+    def settings(self) -> Settings:
         """What the worker processes are told."""
         return Settings(
             target=self.target,
@@ -42,8 +42,6 @@ class Request:
             effects=self.effects,
             stubs=self.stubs,
             real_effects=self.real_effects,
-            guarded=guarded,
-            asynchronous=asynchronous,
             durability=self.durability,
             folder=self.folder,
         )

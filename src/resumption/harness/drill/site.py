@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from resumption import errors
-from resumption.errors import DrillFailed
+from resumption.errors import WorkerLost
 from resumption.harness.environments import Environment
 from resumption.harness.lab import Lab, Observation, Trial
 from resumption.harness.process import Process, Seat
 from resumption.history.workload import Effect, Task, Workload
 from resumption.planes.drill.settings import OUTSIDE, Settings
-from resumption.planes.drill.spec import plane
-from resumption.planes.interface import Form
+from resumption.planes.drill.spec import looking, plane
+from resumption.planes.interface import Form, PlaneSpec, Snapshot
 from resumption.worker.faults import Fault
 
-__all__ = ["Ground", "Site", "Survey", "survey"]
+__all__ = ["Ground", "Site", "Survey", "Way"]
 
-_SURVEY_SECONDS = 120.0
+_FEW = 40
+"""Modules that each process may import for itself: for more, the environment is started once more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,54 +31,55 @@ class Survey:
 
     nodes: tuple[str, ...]
     asynchronous: bool
+    """Whether it can only be awaited, as far as that can be seen."""
+    guards_itself: bool
+    """Whether the graph is one that `guard` returned."""
     preload: tuple[str, ...]
+    """What it imports, and can be imported before a process is forked."""
 
 
-def survey(settings: Settings, workspace: Path) -> Survey:
-    """Look at the program in a process of its own.
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How the program is run."""
 
-    Raises what is wrong with it: `TargetNotFound`, `TargetUnusable`, `EffectNotFound`, `StubMissing`; or `DrillFailed`
-    if importing it ends the process.
-    """
-    said, log = workspace / "survey.json", workspace / "survey.log"
-    with log.open("wb") as output:
-        done = subprocess.run(
-            [sys.executable, "-m", "resumption.planes.drill.survey", str(said)],
-            env={**os.environ, **plane(settings).environment},
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            timeout=_SURVEY_SECONDS,
-            check=False,
-        )
-    if not said.exists():
-        told = log.read_text(errors="replace").strip()[-600:]
-        raise DrillFailed(
-            f"Importing {settings.target} ended its process with {done.returncode}.",
-            advice=f"It said: {told or '(nothing)'}",
-        )
-    found: dict[str, Any] = json.loads(said.read_text())
-    if "error" in found:
-        raise getattr(errors, found["error"])(found["what"], advice=found["advice"])
-    return Survey(tuple(found["nodes"]), found["asynchronous"], tuple(found["preload"]))
+    guarded: bool = False
+    """Whether the drill guards it."""
+    asynchronous: bool = False
+    guards_itself: bool = False
+
+    @property
+    def protected(self) -> bool:
+        """Whether it is guarded, by whom ever."""
+        return self.guarded or self.guards_itself
+
+    def plane(self, settings: Settings) -> PlaneSpec:
+        """The plane of the program, run like this."""
+        return plane(settings, guarded=self.guarded, asynchronous=self.asynchronous, protected=self.protected)
 
 
 class Site:
-    """The processes of one drill, of the program as it is or guarded. Use as a context manager."""
+    """The processes of one drill. Use as a context manager."""
 
-    def __init__(self, settings: Settings, found: Survey, effects: Sequence[str], workspace: Path, jobs: int) -> None:
-        """`effects` are the names of the effects in histories."""
-        workspace.mkdir(parents=True, exist_ok=True)
-        self.spec = plane(settings, found.preload)
-        self.settings = settings
-        self.workload = _workload(found.nodes, effects)
+    def __init__(self, settings: Settings, effects: Sequence[str], workspace: Path, jobs: int) -> None:
+        """Look at the program. `effects` are the names of the effects in histories.
+
+        Raises what is wrong with it: `TargetNotFound`, `TargetUnusable`, `EffectNotFound`, `StubMissing`; or
+        `WorkerLost` if importing it ends its process.
+        """
+        self._settings = settings
         self._workspace = workspace
         self._exit = ExitStack()
-        environment = Environment(self.spec, workspace, jobs)
-        self._exit.callback(environment.close)
-        self._environment = environment
-        self.version = environment.pins.get(self.spec.package, "")
-        self.pins = environment.pins
+        self._environment = self._open(plane(settings), jobs)
+        try:
+            self.survey = self._look()
+            if len(self.survey.preload) > _FEW:
+                self._exit.close()
+                self._environment = self._open(plane(settings, self.survey.preload), jobs)
+        except BaseException:
+            self._exit.close()
+            raise
+        self.pins = self._environment.pins
+        self._workload = _workload(self.survey.nodes, effects)
 
     def __enter__(self) -> Site:
         return self
@@ -95,24 +92,43 @@ class Site:
         self._exit.close()
 
     @contextmanager
-    def ground(self, name: str, form: Form | None) -> Iterator[Ground]:
+    def ground(self, name: str, form: Form | None, way: Way) -> Iterator[Ground]:
         """A trial in a folder of its own, on a thread that no other trial has. It is observed when the block ends."""
-        folder = self._workspace / uuid.uuid5(uuid.NAMESPACE_URL, name).hex
+        with self._trial(name, form, way.plane(self._settings), self._workload) as ground:
+            yield ground
+
+    @contextmanager
+    def _trial(self, name: str, form: Form | None, spec: PlaneSpec, workload: Workload) -> Iterator[Ground]:
+        folder = self._workspace / uuid.uuid4().hex
         with self._environment.launcher() as launcher:
-            lab = Lab(name, self.spec, self.spec.backends[0], form, launcher, folder)
-            ground = Ground(lab, self.workload, Seat(thread=str(uuid.uuid4())))
-            with lab.trial(self.workload) as trial:
+            lab = Lab(name, spec, spec.backends[0], form, launcher, folder)
+            ground = Ground(lab, Seat(thread=str(uuid.uuid4())))
+            with lab.trial(workload) as trial:
                 ground.enter(trial)
                 yield ground
             ground.leave()
+
+    def _open(self, spec: PlaneSpec, jobs: int) -> Environment:
+        environment = Environment(spec, self._workspace, jobs)
+        self._exit.callback(environment.close)
+        return environment
+
+    def _look(self) -> Survey:
+        with self._trial("survey", None, looking(self._settings), Workload(())) as ground:
+            said = ground.process().inspect()
+        if not isinstance(said, Snapshot):
+            raise WorkerLost("The look at the program failed.", advice=f"It ended with {said}.")
+        found = said.trail
+        if "error" in found:
+            raise getattr(errors, found["error"])(found["what"], advice=found["advice"])
+        return Survey(tuple(found["nodes"]), found["asynchronous"], found["guarded"], tuple(found["preload"]))
 
 
 class Ground:
     """One trial under way, and its observation afterwards."""
 
-    def __init__(self, lab: Lab, workload: Workload, seat: Seat) -> None:
+    def __init__(self, lab: Lab, seat: Seat) -> None:
         self._lab = lab
-        self._workload = workload
         self._seat = seat
         self._trial: Trial | None = None
         self.observation: Observation | None = None

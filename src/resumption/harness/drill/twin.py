@@ -10,7 +10,7 @@ from resumption.errors import DrillFailed
 from resumption.harness.drill.driving import Answered, Driver
 from resumption.harness.drill.observed import Observed, comparable, observe
 from resumption.harness.drill.request import Request
-from resumption.harness.drill.site import Site
+from resumption.harness.drill.site import Site, Way
 from resumption.history.events import Deliver, Json
 from resumption.history.history import History
 
@@ -39,13 +39,13 @@ class Twin:
         return delivers.index(operation.operation) if operation and operation.operation in delivers else -1
 
 
-def run_twin(site: Site, request: Request, name: str, instead: Mapping[int, Json] | None = None) -> Twin:
+def run_twin(site: Site, request: Request, way: Way, name: str, instead: Mapping[int, Json] | None = None) -> Twin:
     """Run the program without faults; `instead` holds other answers by place.
 
     Raises `DrillFailed` if it doesn't come to its end, `DecisionMissing` if a gate asks what nobody decided.
     """
     driver = Driver(request.decisions, instead or {})
-    with site.ground(name, None) as ground:
+    with site.ground(name, None, way) as ground:
         process = ground.process()
         stuck = driver.finish(process, process.start(request.input))
         if stuck is not None:

@@ -11,10 +11,8 @@ from resumption.contract.verdicts import Finding, Label, Measured, merge, merge_
 from resumption.harness.drill.engine import Drilled, Outcome
 from resumption.harness.drill.findings import PROPERTIES, Breach, Found
 from resumption.harness.drill.protocols import Action
-from resumption.harness.drill.request import Request
 from resumption.harness.receipts import Cell, Part, Receipt, new_receipt
 from resumption.history.ndjson import encode_history
-from resumption.planes.drill.spec import plane
 from resumption.planes.interface import Form
 
 __all__ = ["cells_of", "receipt_of"]
@@ -56,7 +54,7 @@ def receipt_of(drilled: Sequence[Drilled]) -> Receipt:
         {name: text for one in drilled for name, text in _histories(one)},
         {f"{one.request.target}-{_path(one)}": one.pins for one in drilled},
     )
-    return replace(receipt, drills={one.request.target: _asked(one.request) for one in drilled})
+    return replace(receipt, drills={one.request.target: one.request.encode() for one in drilled})
 
 
 def cells_of(drilled: Drilled) -> tuple[Cell, ...]:
@@ -65,12 +63,8 @@ def cells_of(drilled: Drilled) -> tuple[Cell, ...]:
     return tuple(_cell(drilled, list(group)) for _, group in groupby(pieces, key=_key))
 
 
-def _asked(request: Request) -> str:
-    return request.encode()
-
-
 def _path(drilled: Drilled) -> str:
-    return "guarded" if drilled.guarded else "stock"
+    return "guarded" if drilled.way.guarded else "stock"
 
 
 def _history_name(drilled: Drilled, name: str) -> str:
@@ -163,7 +157,7 @@ def _distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def _cell(drilled: Drilled, pieces: Sequence[_Piece]) -> Cell:
     form = pieces[0].form
-    spec = plane(drilled.request.settings(guarded=drilled.guarded, asynchronous=drilled.asynchronous))
+    spec = drilled.way.plane(drilled.request.settings())
     label = merge(piece.part.label for piece in pieces)
     return Cell(
         plane=drilled.request.target,

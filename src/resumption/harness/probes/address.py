@@ -22,7 +22,19 @@ def _unissued(address: Address) -> Address:
 
 
 def _changed(identity: Json) -> Json:
-    return identity.translate(_NEXT_DIGIT) if isinstance(identity, str) else identity
+    match identity:
+        case str():
+            changed = identity.translate(_NEXT_DIGIT)
+            return changed if changed != identity else f"{identity}0"
+        case bool() | None:
+            return "0"
+        case int() | float():
+            return identity + 1
+        case list():
+            return [_changed(part) for part in identity] or ["0"]
+        case dict():
+            return {key: _changed(part) for key, part in identity.items()} or {"0": "0"}
+    raise TypeError(f"{identity!r} is no identity that JSON can hold")
 
 
 @probe(

@@ -54,6 +54,27 @@ def identical_redelivery(lab: Lab) -> None:
 
 
 @probe(
+    "consume/next-input",
+    expectation="the next run of the thread asks for a decision of its own, or the thread takes no other run",
+    source="LangGraph 1.0 to 1.2, functional API, measured here; arXiv 2608.03836, property CO",
+    decides=(Property.CONSUME_ONCE_COUNT,),
+    operation=Operation.DELIVER,
+    needs=(Capability.GATE,),
+)
+def next_input(lab: Lab) -> None:
+    """Let the run end, deliver another decision, without fork intent, to the interrupt that was consumed, and give the
+    thread its next input: a stray that is inert at the run that it was sent to may approve the next one."""
+    with lab.trial(SEQUENCE) as trial:
+        first = trial.process()
+        first.start()
+        where = first.address()
+        trial.complete(first, first.answer("yes", target="approve", at=where))
+        second = trial.successor(first)
+        second.answer("no", target="approve", at=where, intent=Intent.STRAY)
+        second.start()
+
+
+@probe(
     "consume/one-answer-two-interrupts",
     expectation="an answer is consumed by the interrupt that it was given for, and by no other",
     source="LangGraph #8837",
@@ -124,7 +145,7 @@ _LIVE = "the second decision fires nothing, and the interrupt consumes the first
     "consume/while-live",
     expectation=_LIVE,
     source="arXiv 2608.03836, property CO",
-    decides=(*_CONSUME_ONCE, Property.EFFECT_EXACTLY_ONCE),
+    decides=_CONSUME_ONCE,
     operation=Operation.DELIVER,
     needs=(Capability.GATE, Capability.LIVE_DELIVERY),
 )
@@ -142,7 +163,7 @@ def while_live(lab: Lab) -> None:
     "consume/while-live-elsewhere",
     expectation=_LIVE,
     source="arXiv 2608.03836, property CO",
-    decides=(*_CONSUME_ONCE, Property.EFFECT_EXACTLY_ONCE),
+    decides=_CONSUME_ONCE,
     operation=Operation.DELIVER,
     needs=(Capability.GATE, Capability.PROCESS_DEATH, Capability.CONCURRENT_RUNS),
 )
@@ -160,6 +181,7 @@ def while_live_elsewhere(lab: Lab) -> None:
 PROBES = (
     stray_after_completion,
     identical_redelivery,
+    next_input,
     contradiction_after_crash,
     one_answer_two_interrupts,
     while_live,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from resumption.contract.properties import Property
 from resumption.harness.lab import Lab, Trial
 from resumption.harness.probes.probe import probe
-from resumption.harness.probes.workloads import SEQUENCE
+from resumption.harness.probes.workloads import FAN_OUT, SEQUENCE
 from resumption.harness.process import Process
 from resumption.planes.interface import Capability
 
@@ -59,4 +59,19 @@ def reload(lab: Lab) -> None:
         trial.successor(second).inspect()
 
 
-PROBES = (inert, reload)
+@probe(
+    "inspect/reload-fan-out",
+    expectation="another process reads back what the running process saw, in the same order",
+    source="LangGraph #8382, #8821",
+    decides=(Property.RELOAD_EQUALS_LIVE,),
+    needs=(Capability.FAN_OUT, Capability.PROCESS_DEATH),
+)
+def reload_fan_out(lab: Lab) -> None:
+    """Let three tasks that run at once end, and read the state in a new process: what they wrote has one order."""
+    with lab.trial(FAN_OUT) as trial:
+        first = trial.process()
+        first.start()
+        trial.successor(first).inspect()
+
+
+PROBES = (inert, reload, reload_fan_out)

@@ -81,4 +81,23 @@ def parallel_partial_map(lab: Lab) -> None:
             second.answer("yes", target="left")
 
 
-PROBES = (task_before, code_before, effect_service, parallel_partial_map)
+@probe(
+    "interrupt/parallel-complete-map",
+    expectation="each gate receives its own decision once, and each effect fires once",
+    source="LangGraph's documentation, handling multiple interrupts",
+    decides=(Property.EFFECT_EXACTLY_ONCE, Property.CONSUME_ONCE_COUNT, Property.LIVENESS),
+    operation=Operation.DELIVER,
+    needs=(Capability.GATE, Capability.FAN_OUT, Capability.PARALLEL_GATES),
+)
+def parallel_complete_map(lab: Lab) -> None:
+    """Park at two gates at once and, by their identities, answer both in one delivery, from another process where there
+    can be one. Forms that name no interrupt are passed by."""
+    if lab.names_interrupt:
+        with lab.trial(PARALLEL_GATES) as trial:
+            first = trial.process()
+            first.start()
+            second = trial.successor(first)
+            second.answer("yes", target="left", answers={"right": "no"})
+
+
+PROBES = (task_before, code_before, effect_service, parallel_partial_map, parallel_complete_map)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from resumption.planes.interface import Backend, Form, Operation, PlaneSpec
+from resumption.planes.interface import Backend, Capability, Form, Operation, PlaneSpec
 
 __all__ = ["SPECS", "WORKFLOW"]
 
@@ -45,6 +45,10 @@ WORKFLOW = PlaneSpec(
     ),
     # A checkpoint id is an address, which a retry may carry as well as a fork; nothing else in the call says which.
     fork_discriminator="",
+    lacks={
+        Capability.LIVE_DELIVERY: "A workflow refuses a second call of run() while it runs. Another workflow that is"
+        " restored from the same checkpoint can be in any process.",
+    },
 )
 """A `Workflow` of executors on `FileCheckpointStorage`, asked through `request_info`."""
 

@@ -58,9 +58,11 @@ def open_run(workload: Workload, store: Store, instruments: Instruments) -> Appl
 
 
 def tamper(store: Store) -> None:
-    """Make the trail in every stored state a number."""
+    """Make the trail of the run's latest row a number."""
     with closing(sqlite3.connect(store.location / FILE)) as connection, connection:
-        connection.execute("UPDATE burr_state SET state = json_set(state, '$.trail', 7)")
+        latest = "app_id = :app AND sequence_id = (SELECT max(sequence_id) FROM burr_state WHERE app_id = :app)"
+        altered = "UPDATE burr_state SET state = json_set(state, '$.trail', 7)"
+        connection.execute(f"{altered} WHERE {latest}", {"app": store.thread})
 
 
 class ApplicationRun:
@@ -98,7 +100,7 @@ class ApplicationRun:
         if self._persister.load(None, self._app_id) is None:
             return Snapshot([], (), False)
         application = self._build()
-        return Snapshot(application.state["trail"], self._pending(application), not application.has_next_action())
+        return Snapshot(application.state.data.trail, self._pending(application), not application.has_next_action())
 
     def address(self) -> Address:
         """Return the `app_id` and the sequence id of the latest row, and the gate that comes next."""
@@ -147,7 +149,7 @@ class ApplicationRun:
 
     def _advance(self, application: Application[Any], inputs: dict[str, Json]) -> Outcome:
         application.run(halt_before=list(self._gates), halt_after=[self._names[-1]], inputs=inputs)
-        return self._parked(application) or Completed(application.state["trail"])
+        return self._parked(application) or Completed(application.state.data.trail)
 
     def _parked(self, application: Application[Any]) -> Parked | None:
         pending = self._pending(application)

@@ -39,6 +39,8 @@ APPLICATION = PlaneSpec(
     fork_discriminator="fork_from_app_id, with an app_id of the fork's own",
     lacks={
         Capability.GATE_SEQUENCE: "An action gets its inputs when it starts; it can't ask again while it runs.",
+        Capability.LIVE_DELIVERY: "An application gets its inputs when it is run, and none while it runs. Another one"
+        " that is built from the same row can be in any process.",
         Capability.PARALLEL_GATES: "A parallel action runs its sub-applications to their ends: none of them can halt"
         " before an action and hand control back.",
     },

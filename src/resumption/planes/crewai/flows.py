@@ -98,15 +98,21 @@ def _method(piece: _Piece, shape: Shape, instruments: Instruments) -> Callable[.
                 raise _Asked
             return self.state.answers[question.name]
 
-        seen = [] if shape is Shape.FAN_OUT else list(self.state.trail)
         try:
-            _write(self.state, perform(piece.task, seen, instruments, ask))
+            _write(self.state, perform(piece.task, _seen(self.state.trail, shape), instruments, ask))
         except _Asked:
             return piece.asks
         return None
 
     method.__name__ = piece.name
     return method
+
+
+def _seen(trail: Any, shape: Shape) -> Json:
+    """The trail that a task goes by: none where all run at once, else a copy, which later tasks don't add to."""
+    if shape is Shape.FAN_OUT:
+        return []
+    return list(trail) if isinstance(trail, list) else trail
 
 
 def _write(state: Any, write: Any) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from resumption.history.workload import Workload
 from resumption.planes.crewai.runs import FlowRun
 from resumption.planes.crewai.spec import PERSIST
+from resumption.planes.crewai.storage import tamper
 from resumption.planes.interface import Instruments, Store
 
-__all__ = ["open_run"]
+__all__ = ["open_run", "tamper"]
 
 
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> FlowRun:

@@ -13,12 +13,13 @@ from crewai.flow.persistence import persist
 from resumption.history.events import Json, Pending
 from resumption.history.workload import Workload
 from resumption.planes.crewai.flows import build
-from resumption.planes.crewai.storage import CheckpointFiles, RecordedFiles, RecordedTables, Seam
+from resumption.planes.crewai.storage import RecordedFiles, RecordedTables, Seam, checkpoints, tables
 from resumption.planes.interface import (
     Address,
     Call,
     Completed,
     Decision,
+    Failed,
     Handle,
     Instruments,
     Outcome,
@@ -32,8 +33,6 @@ from resumption.planes.interface import (
 __all__ = ["FlowRun"]
 
 _T = TypeVar("_T")
-_TABLES = "flows.sqlite"
-_CHECKPOINTS = "checkpoints"
 
 
 class FlowRun:
@@ -52,17 +51,22 @@ class FlowRun:
         *,
         persisted: bool = False,
         checkpointed: bool = False,
+        beside: bool = False,
     ) -> None:
-        """`persisted` decorates the flow with `@persist`; `checkpointed` gives each flow a `CheckpointConfig`."""
+        """`persisted` decorates the flow with `@persist`; `checkpointed` gives each flow a `CheckpointConfig`.
+
+        With `beside`, another flow object is made before each one that is to run.
+        """
         # What CrewAI keeps besides, it keeps in the user's home unless told otherwise.
         os.environ["CREWAI_STORAGE_DIR"] = str(store.location)
         RecordedTables.seam = RecordedFiles.seam = Seam(workload, instruments)
         self._forms = {form.name for form in spec.forms}
-        self._tables = RecordedTables(str(store.location / _TABLES))
-        self._files = CheckpointFiles(store.location / _CHECKPOINTS)
+        self._tables = RecordedTables(str(tables(store)))
+        self._files = checkpoints(store)
         self._options = {"checkpoint": self._files.writing()} if checkpointed else {}
         program = build(workload, instruments)
         self._program = persist(self._tables)(program) if persisted else program
+        self._beside = beside
         self._workload = workload
         self._id = f"{store.thread}-1"
 
@@ -86,7 +90,7 @@ class FlowRun:
         """
         state = self._files.state() if self._options else self._tables.load_state(self._id) or {}
         pending = self._pending()
-        trail = state.get("trail")
+        trail = state.get("trail", [])
         marked = RecordedTables.seam.marked(trail if isinstance(trail, list) else None)
         return Snapshot(trail, pending, not pending and len(marked) == len(self._workload.tasks))
 
@@ -153,6 +157,8 @@ class FlowRun:
     # What they are made of
 
     def _flow(self) -> Any:
+        if self._beside:
+            self._program()
         return self._program(persistence=self._tables, **self._options)
 
     def _kickoff(self, flow: Any, inputs: dict[str, Json]) -> Outcome:
@@ -164,7 +170,16 @@ class FlowRun:
 
 
 def _operation(call: Callable[[], Outcome]) -> Handle:
-    return Call(lambda: contextvars.copy_context().run(call))
+    def operate() -> Outcome:
+        try:
+            return contextvars.copy_context().run(call)
+        except (Exception, KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:
+            # The serializer of a checkpoint panics if the flow changes its state meanwhile; CrewAI lets that through.
+            return Failed(type(error).__name__, str(error))
+
+    return Call(operate)
 
 
 def _outcome(flow: Any, result: Any) -> Outcome:

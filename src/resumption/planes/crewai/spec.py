@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from resumption.planes.interface import Backend, Capability, Form, Operation, PlaneSpec
 
-__all__ = ["CHECKPOINT", "HUMAN_FEEDBACK", "PERSIST", "SPECS"]
+__all__ = ["CHECKPOINT", "CHECKPOINT_BESIDE_A_FLOW", "HUMAN_FEEDBACK", "PERSIST", "SPECS"]
 
 _NO_FORK = "Feedback that was given is gone from the table, and no call brings the question back."
 
@@ -28,10 +28,11 @@ _REKICK = Form(
 
 def _plane(
     path: str,
-    forms: tuple[Form, ...],
+    forms: Sequence[Form],
     *,
     lacks: Mapping[Capability, str] | None = None,
     fork_discriminator: str = "",
+    by_default: bool = True,
 ) -> PlaneSpec:
     return PlaneSpec(
         name="crewai",
@@ -50,6 +51,7 @@ def _plane(
         backends=(Backend("sqlite"),),
         forms=forms,
         fork_discriminator=fork_discriminator,
+        by_default=by_default,
         lacks={
             Capability.PARALLEL_GATES: "A flow has one pending question at a time: its table has one row for a flow.",
             **(lacks or {}),
@@ -107,8 +109,16 @@ CHECKPOINT = _plane(
 )
 """A flow with a `CheckpointConfig`, written after each method by a thread beside the flow."""
 
+CHECKPOINT_BESIDE_A_FLOW = _plane(
+    "checkpoint-beside-a-flow",
+    CHECKPOINT.forms,
+    fork_discriminator=CHECKPOINT.fork_discriminator,
+    by_default=False,
+)
+"""The same, where another `Flow` object was made in the same context before, and never run."""
+
 HUMAN_FEEDBACK = _plane("human-feedback", (_RESUME, _REKICK), lacks={Capability.FORK: _NO_FORK})
 """A flow that stores its state when it parks for a human, and not otherwise."""
 
-SPECS: tuple[PlaneSpec, ...] = (PERSIST, CHECKPOINT, HUMAN_FEEDBACK)
+SPECS: tuple[PlaneSpec, ...] = (PERSIST, CHECKPOINT, HUMAN_FEEDBACK, CHECKPOINT_BESIDE_A_FLOW)
 """Every plane of this family."""

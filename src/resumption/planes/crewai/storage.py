@@ -5,7 +5,11 @@ They store exactly what the stock ones store. A process opens one run, so the se
 
 from __future__ import annotations
 
+import itertools
 import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,9 +20,33 @@ from crewai.state.provider.json_provider import JsonProvider
 
 from resumption.history.events import Json
 from resumption.history.workload import Workload
-from resumption.planes.interface import Instruments
+from resumption.planes.interface import Instruments, Store
 
-__all__ = ["CheckpointFiles", "RecordedFiles", "RecordedTables", "Seam"]
+__all__ = ["CheckpointFiles", "RecordedFiles", "RecordedTables", "Seam", "checkpoints", "tables", "tamper"]
+
+_BROKEN = 7
+"""What stands for the trail in a state that was altered."""
+
+
+def tables(store: Store) -> Path:
+    """The file of a store's SQLite tables."""
+    return store.location / "flows.sqlite"
+
+
+def checkpoints(store: Store) -> CheckpointFiles:
+    """The checkpoint files of a store."""
+    return CheckpointFiles(store.location / "checkpoints")
+
+
+def tamper(store: Store) -> None:
+    """Make the trail a number in every state that is stored: in both tables, and in the newest checkpoint."""
+    with closing(sqlite3.connect(tables(store))) as connection, connection:
+        for table in ("flow_states", "pending_feedback"):
+            connection.execute(f"UPDATE {table} SET state_json = json_set(state_json, '$.trail', {_BROKEN})")
+    if latest := checkpoints(store).latest():
+        content = json.loads(Path(latest).read_text(encoding="utf-8"))
+        restored_part(content)["checkpoint_state"]["trail"] = _BROKEN
+        Path(latest).write_text(json.dumps(content), encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +96,13 @@ class RecordedFiles(JsonProvider):  # type: ignore[misc]  # not installed beside
     """CrewAI's `JsonProvider`, recorded. It writes from threads of CrewAI's event bus, while the flow goes on."""
 
     seam: ClassVar[Seam]
+    numbers: ClassVar[Iterator[int]] = itertools.count(1)
+    """What this process's checkpoints are named by: what one holds depends on how far the flow has got meanwhile."""
 
     def checkpoint(self, data: str, location: str, **options: Any) -> str:
-        """Store a checkpoint, in its bracket, which is named by the tasks that it has as completed."""
+        """Store a checkpoint, in its bracket; durable are the tasks that it has as completed, whatever its state."""
         done = self.seam.completed(restored_part(json.loads(data))["checkpoint_completed_methods"])
-        with self.seam.instruments.persist(f"checkpoint({','.join(done)})", done):
+        with self.seam.instruments.persist(f"checkpoint-{next(self.numbers)}", done):
             written: str = super().checkpoint(data, location, **options)
         return written
 

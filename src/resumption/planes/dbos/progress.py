@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 
 __all__ = ["Progress"]
 
@@ -16,6 +17,19 @@ class Progress:
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._waiting: set[str] = set()
+        self._running: Counter[str] = Counter()
+
+    def begins(self, workflow: str) -> None:
+        """Say that this process begins to run a workflow."""
+        with self._changed:
+            self._running[workflow] += 1
+
+    def ends(self, workflow: str) -> None:
+        """Say that it doesn't run the workflow any more, however that came about."""
+        with self._changed:
+            self._running[workflow] -= 1
+            self._waiting.discard(workflow)
+            self._changed.notify_all()
 
     def waits(self, workflow: str) -> None:
         """Say that a workflow waits for a message."""
@@ -23,16 +37,21 @@ class Progress:
             self._waiting.add(workflow)
             self._changed.notify_all()
 
-    def goes_on(self, workflow: str | None) -> None:
-        """Say that a workflow received its message, or ended."""
+    def goes_on(self, workflow: str) -> None:
+        """Say that a workflow received its message."""
         with self._changed:
-            self._waiting.discard(str(workflow))
+            self._waiting.discard(workflow)
             self._changed.notify_all()
 
     def is_waiting(self, workflow: str) -> bool:
         """Whether a workflow waits for a message, in this process."""
         with self._changed:
             return workflow in self._waiting
+
+    def is_at_work(self, workflow: str) -> bool:
+        """Whether a workflow is run by this process, and waits for nothing."""
+        with self._changed:
+            return self._running[workflow] > 0 and workflow not in self._waiting
 
     def wait(self) -> None:
         """Wait for a change, or until it is time to look for one elsewhere."""

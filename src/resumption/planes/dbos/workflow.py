@@ -84,12 +84,13 @@ def _program(workload: Workload, instruments: Instruments, progress: Progress) -
 
     @DBOS.workflow(name="workload")  # type: ignore[untyped-decorator]  # not installed beside the harness
     def workflow(trail: Json) -> Json:
+        progress.begins(DBOS.workflow_id)
         try:
             for task in workload.tasks:
                 trail = trail + run(task, trail)
             return trail
         finally:
-            progress.goes_on(DBOS.workflow_id)
+            progress.ends(DBOS.workflow_id)
 
     program: Callable[[Json], Json] = workflow
     return program
@@ -236,12 +237,16 @@ class WorkflowRun:
     def _settled(self, workflow: str, answered: str = "") -> Outcome:
         """Wait until a workflow has ended, or waits for another decision than the one just sent.
 
-        A workflow of another program's version isn't run by this executor, and waits for one of its own.
+        A workflow of another program's version isn't run by this executor, and waits for one of its own. One that
+        another executor has ended may still be run by this one, until that learns of it.
         """
         handle = self._client.retrieve_workflow(workflow)
         while True:
             waits = self._progress.is_waiting(workflow)
             status = handle.get_status()
+            if self._progress.is_at_work(workflow):
+                self._progress.wait()
+                continue
             if status.status == "SUCCESS":
                 return Completed(status.output)
             if status.status not in ("PENDING", "ENQUEUED"):

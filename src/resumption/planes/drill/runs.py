@@ -28,7 +28,7 @@ from resumption.planes.interface import (
     Snapshot,
 )
 from resumption.planes.langgraph.apps import App
-from resumption.planes.langgraph.runs import ThreadRun
+from resumption.planes.langgraph.runs import Dialect, ThreadRun
 
 __all__ = ["BREAKPOINT", "DrillRun"]
 
@@ -40,11 +40,19 @@ class DrillRun(ThreadRun):
     """A run of the user's program on one thread."""
 
     def __init__(
-        self, spec: PlaneSpec, app: App, thread: str, settings: Settings, source: StateGraph[Any] | Program
+        self,
+        spec: PlaneSpec,
+        app: App,
+        thread: str,
+        settings: Settings,
+        source: StateGraph[Any] | Program,
+        *,
+        guarded: bool,
     ) -> None:
         """`source` is what the program is made of; its schema says which states are valid."""
-        super().__init__(spec, app, thread, lambda values: values)
+        super().__init__(spec, app, thread, Dialect(lambda values: values))
         self._settings = settings
+        self._guarded = guarded
         self._delivery = ""
         self._schema: Program = source.compile() if isinstance(source, StateGraph) else source
 
@@ -102,7 +110,7 @@ class DrillRun(ThreadRun):
 
     def _named(self, delivery: str, call: Callable[[], Outcome]) -> Outcome:
         """Make a call that carries the delivery's name, where the program is guarded and can make something of it."""
-        self._delivery = delivery if self._settings.guarded else ""
+        self._delivery = delivery if self._guarded else ""
         try:
             return call()
         finally:

@@ -30,10 +30,6 @@ class Settings:
     """What stubbed functions return, by `module:attribute`; those that are no effects are replaced too."""
     real_effects: bool = False
     """Whether the named functions really run."""
-    guarded: bool = False
-    """Whether the program runs behind `guard`, and each effect behind `@effect`."""
-    asynchronous: bool = False
-    """Whether the program is driven by `ainvoke`."""
     durability: str = "async"
     folder: str = "."
     """Where the program is imported: the folder that the drill was called in."""

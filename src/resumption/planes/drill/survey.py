@@ -1,26 +1,66 @@
-"""Looks at a program before it is drilled, in a process of its own: `python -m resumption.planes.drill.survey FILE`.
+"""Looks at a program before it is drilled, in a process of its own.
 
-What is wrong with what the user named is told here, once, by its code; and what a drill must know is written to FILE.
+What is wrong with what the user named is told here, once, by its code; and what a drill must know is found out.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 from resumption.errors import ResumptionError
+from resumption.guard.langgraph.graph import GuardedGraph
+from resumption.history.events import Json
+from resumption.history.workload import Workload
 from resumption.planes.drill.exchange import find
 from resumption.planes.drill.programs import fetch, load, needs_event_loop, nodes
 from resumption.planes.drill.settings import Settings
 from resumption.planes.drill.stubs import stub_value
+from resumption.planes.interface import Address, Decision, Handle, Instruments, Snapshot, Store, unknown_form
 
-__all__ = ["survey"]
+__all__ = ["Looked", "open_run"]
 
 
-def survey(settings: Settings) -> dict[str, Any]:
+class Looked:
+    """A program that is looked at, and never run: an inspection says what was found, or the error."""
+
+    def __init__(self, found: Json) -> None:
+        self._found = found
+
+    def inspect(self) -> Snapshot:
+        """What was found, as JSON."""
+        return Snapshot(self._found, (), finished=True)
+
+    def start(self, value: Json) -> Handle:
+        """Raises: nothing is run."""
+        raise unknown_form("start")
+
+    def deliver(self, decision: Decision) -> Handle:
+        """Raises: nothing is run."""
+        raise unknown_form(decision.form)
+
+    def recover(self, form: str) -> Handle:
+        """Raises: nothing is run."""
+        raise unknown_form(form)
+
+    def address(self) -> Address:
+        """Nothing waits anywhere."""
+        return Address()
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def open_run(workload: Workload, store: Store, instruments: Instruments) -> Looked:
+    """Look at the program."""
+    try:
+        return Looked(_look(Settings.handed_over()))
+    except ResumptionError as error:
+        return Looked({"error": type(error).__name__, "what": error.what, "advice": error.advice})
+
+
+def _look(settings: Settings) -> Json:
     """The program's nodes by path, whether it must be awaited, and the modules that can be imported beforehand."""
     before = set(sys.modules)
     source = load(settings.target, settings.folder)
@@ -31,6 +71,7 @@ def survey(settings: Settings) -> dict[str, Any]:
     return {
         "nodes": list(nodes(source)),
         "asynchronous": needs_event_loop(source),
+        "guarded": isinstance(source, GuardedGraph),
         "preload": _importable(set(sys.modules) - before),
     }
 
@@ -44,21 +85,6 @@ def _importable(names: set[str]) -> list[str]:
 
 
 def _installed(name: str) -> bool:
-    module = sys.modules[name]
-    spec = getattr(module, "__spec__", None)
+    spec = getattr(sys.modules[name], "__spec__", None)
     origin = getattr(spec, "origin", None) or ""
     return getattr(spec, "name", "") == name and "site-packages" in Path(origin).parts
-
-
-def main() -> None:
-    """Write the survey, or the error, to the file named."""
-    try:
-        said: dict[str, Any] = survey(Settings.handed_over())
-    except ResumptionError as error:
-        said = {"error": type(error).__name__, "what": error.what, "advice": error.advice}
-    Path(sys.argv[1]).write_text(json.dumps(said))
-    os._exit(0)  # whatever the program started, nobody waits for it
-
-
-if __name__ == "__main__":
-    main()

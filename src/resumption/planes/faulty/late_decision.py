@@ -60,7 +60,7 @@ def _hear(refusal: Refusal) -> None:
 FAULT = Fault(
     name="late-decision",
     module=__name__,
-    footprint=frozenset({Property.EFFECT_EXACTLY_ONCE, Property.CONSUME_ONCE_COUNT, Property.CONSUME_ONCE_EFFECTS}),
+    footprint=frozenset({Property.CONSUME_ONCE_COUNT, Property.CONSUME_ONCE_EFFECTS}),
     rules=Rules(refuse=_hear),
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from resumption.planes.interface import Backend, Form, Operation, PlaneSpec
+from resumption.planes.interface import Backend, Capability, Form, Operation, PlaneSpec
 
 __all__ = ["SPECS", "WORKFLOW"]
 
@@ -41,6 +41,10 @@ WORKFLOW = PlaneSpec(
     ),
     # A second response to a request is the same call as the first: nothing in it says whether it is a retry or a fork.
     fork_discriminator="",
+    lacks={
+        Capability.LIVE_DELIVERY: "A response is a new run of the invocation, in any process, and no message to the run"
+        " that is under way.",
+    },
     environment={"OTEL_SDK_DISABLED": "true"},
 )
 """A `Workflow` of function nodes in a resumable app, on `SqliteSessionService`; no model takes part."""

@@ -66,11 +66,13 @@ def open_run(workload: Workload, store: Store, instruments: Instruments) -> Sess
 
 
 def tamper(store: Store) -> None:
-    """Make the trail in every stored output a number."""
+    """Make the trail of the session's latest output a number."""
     with closing(sqlite3.connect(store.location / FILE)) as connection, connection:
+        outputs = "session_id = :session AND json_type(event_data, '$.output.trail') IS NOT NULL"
         connection.execute(
             "UPDATE events SET event_data = json_set(event_data, '$.output.trail', 7)"
-            " WHERE json_type(event_data, '$.output.trail') IS NOT NULL"
+            f" WHERE rowid = (SELECT max(rowid) FROM events WHERE {outputs})",
+            {"session": store.thread},
         )
 
 

@@ -12,11 +12,12 @@ from resumption.planes.langgraph.apps import open_app
 from resumption.planes.langgraph.runs import ThreadRun
 from resumption.planes.langgraph.savers import Seam
 from resumption.planes.langgraph.spec import AGENT
+from resumption.planes.langgraph.tampering import tamper
 
 if TYPE_CHECKING or find_spec("langchain"):  # a distribution of its own, which users of LangGraph needn't have
     from resumption.planes.langgraph import tools
 
-__all__ = ["open_agent", "open_run"]
+__all__ = ["open_agent", "open_run", "tamper"]
 
 
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> ThreadRun:

@@ -7,8 +7,9 @@ from resumption.planes.interface import Instruments, Store
 from resumption.planes.langgraph.agent import open_agent
 from resumption.planes.langgraph.runs import ThreadRun
 from resumption.planes.langgraph.spec import AGENT_PER_CALL
+from resumption.planes.langgraph.tampering import tamper
 
-__all__ = ["open_run"]
+__all__ = ["open_run", "tamper"]
 
 
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> ThreadRun:

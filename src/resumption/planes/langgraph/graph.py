@@ -35,21 +35,26 @@ def open_run(workload: Workload, store: Store, instruments: Instruments) -> Thre
 
 
 def open_graph(
-    spec: PlaneSpec, durability: Durability, workload: Workload, store: Store, instruments: Instruments
+    spec: PlaneSpec,
+    durability: Durability,
+    workload: Workload,
+    store: Store,
+    instruments: Instruments,
+    schema: type[State] | None = None,
 ) -> ThreadRun:
     """Open the workload's run in `store`, as a graph of the plane `spec`; nothing is executed.
 
-    `durability` is when LangGraph stores what happened, in its words.
+    `durability` is when LangGraph stores what happened, in its words. `schema` is another one of the same state.
     """
-    builder = build(workload, instruments)
+    builder = build(workload, instruments, schema)
     seam = Seam(workload, instruments)
     app = open_app(lambda saver: builder.compile(checkpointer=saver), store, seam, durability)
     return ThreadRun(spec, app, store.thread, Dialect(trail_of))
 
 
-def build(workload: Workload, instruments: Instruments) -> StateGraph[State]:
+def build(workload: Workload, instruments: Instruments, schema: type[State] | None = None) -> StateGraph[State]:
     """Return the workload as a graph to be compiled: one node for each task, in sequence or in one superstep."""
-    builder = StateGraph(State)
+    builder = StateGraph(schema or State)
     names = [task.name for task in workload.tasks]
     for task in workload.tasks:
         _add_node(builder, task, instruments)
@@ -73,4 +78,4 @@ def _add_node(builder: StateGraph[State], task: Task, instruments: Instruments) 
     def node(state: State) -> dict[str, Any]:
         return {"trail": perform(task, state.trail, instruments, ask)}
 
-    builder.add_node(task.name, node)
+    builder.add_node(task.name, node, input_schema=builder.state_schema)

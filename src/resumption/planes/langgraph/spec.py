@@ -13,6 +13,7 @@ __all__ = [
     "FUNCTIONAL",
     "GRAPH",
     "GRAPH_ASYNC_DURABILITY",
+    "GRAPH_DELTA",
     "GRAPH_EXIT_DURABILITY",
     "SPECS",
     "SUBGRAPH",
@@ -155,6 +156,9 @@ GRAPH_ASYNC_DURABILITY = _plane("graph-async-durability", _GRAPH_FORMS, {})
 GRAPH_EXIT_DURABILITY = _plane("graph-exit-durability", _GRAPH_FORMS, {})
 """The same graph run with `durability="exit"`."""
 
+GRAPH_DELTA = _plane("graph-delta", _GRAPH_FORMS, {})
+"""The same graph, whose trail is a `DeltaChannel`; since 1.2."""
+
 SUBGRAPH = _plane("subgraph", (*_GRAPH_FORMS, _FORK_INSIDE), {})
 """The same graph as the one node of an outer graph."""
 
@@ -189,6 +193,7 @@ SPECS: tuple[PlaneSpec, ...] = (
     FUNCTIONAL,
     AGENT,
     AGENT_PER_CALL,
+    GRAPH_DELTA,
     GRAPH_ASYNC_DURABILITY,
     GRAPH_EXIT_DURABILITY,
 )

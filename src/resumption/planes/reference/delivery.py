@@ -83,7 +83,7 @@ def accept(
     raises `Refused` if it may not be served. A delivery that was seen before needs no arrival.
     """
     seen = sight.log.delivery(decision.delivery)
-    payload = _digest([decision.form, decision.target, decision.value])
+    payload = _digest([decision.form, decision.target, decision.value, dict(decision.answers)])
     digest, attempt, outcome = seen if seen is not None else (None, 0, None)
     match redelivery(recorded_digest=digest, digest=payload, finished=outcome is not None, executing=not leased):
         case Redelivery.MISMATCH:
@@ -104,40 +104,66 @@ def _claimed(
 ) -> Accepted | None:
     log = sight.log
     own = replace(sight, attempt=arrival.attempt)
-    places = [place for task in own.program.tasks for place in own.program.interrupts_of(task).values()]
+    line = own.program.in_line_with(arrival.task)
+    places = [place for task in line for place in own.program.interrupts_of(task).values()]
     raised = [place for place in places if any(row.attempt == own.attempt for row in log.at(Kind.INTERRUPT, place))]
     where = branch(known=True, head=arrival.place == max(raised), interrupted=True, fork=decision.form == FORK.name)
     attempt = attempt_after(where, attempt=own.attempt, highest=max(log.attempts()))
     if attempt is None:
         raise Refused(where, arrival.interrupt)
     forks = where is Branch.FORK
-    recorded = None if forks else own.decision(arrival.place, arrival.interrupt)
-    outcome = claim(
-        leased=leased,
-        pending=forks or recorded is None,
-        consumed=not forks and own.record(arrival.task) is not None,
-        claimed_digest=None if recorded is None else _digest(recorded.value),
-        digest=_digest(decision.value),
-    )
+    outcome = _claim(own, arrival, decision.value, leased=leased, forks=forks)
     if outcome is Claim.WAITS:
         return None
-    if not consumes(outcome):
-        raise Refused(outcome, arrival.interrupt)
-    with instruments.persist("claim"):
+    claims = [(arrival, decision.value, outcome), *_further(sight, decision, leased=leased)]
+    for claimed, _, how in claims:
+        if not consumes(how):
+            raise Refused(how, claimed.interrupt)
+    with instruments.persist(f"claim({arrival.interrupt})"):
         if forks:
             log.fork(attempt, own.attempt, arrival.place)
             log.add(Kind.INTERRUPT, Row(attempt, arrival.place, arrival.interrupt, None))
-        if outcome is Claim.CONSUMED:
-            log.add(Kind.DECISION, Row(attempt, arrival.place, arrival.interrupt, decision.value))
+        for claimed, value, how in claims if not own.rules.spreads else _spread(own, arrival, decision.value):
+            if how is Claim.CONSUMED:
+                log.add(Kind.DECISION, Row(attempt, claimed.place, claimed.interrupt, value))
         log.focus(attempt)
         log.accept(decision.delivery, payload, attempt)
         log.commit()
     return Accepted(attempt)
 
 
+def _claim(own: Sight, arrival: Arrival, value: Json, *, leased: bool, forks: bool = False) -> Claim:
+    """Decide whether a value consumes the interrupt that it came for."""
+    recorded = None if forks else own.decision(arrival.place, arrival.interrupt)
+    return claim(
+        leased=leased,
+        pending=forks or recorded is None,
+        consumed=not forks and own.record(arrival.task) is not None,
+        claimed_digest=None if recorded is None else _digest(recorded.value),
+        digest=_digest(value),
+    )
+
+
+def _further(sight: Sight, decision: Decision, *, leased: bool) -> list[tuple[Arrival, Json, Claim]]:
+    """Decide what a delivery brings for interrupts besides its target. Raises `Refused` if one is unknown."""
+    found = []
+    for target, value in decision.answers.items():
+        arrival = arrive(sight, replace(decision, target=target, value=value))
+        own = replace(sight, attempt=arrival.attempt)
+        found.append((arrival, value, _claim(own, arrival, value, leased=leased)))
+    return found
+
+
+def _spread(own: Sight, arrival: Arrival, value: Json) -> list[tuple[Arrival, Json, Claim]]:
+    """What a fault makes of one decision: one for every interrupt that is pending."""
+    waiting = [_raised(own, pending.identity) for pending in own.pending()]
+    others = [other for other in waiting if other is not None and other.interrupt != arrival.interrupt]
+    return [(each, value, Claim.CONSUMED) for each in (arrival, *others)]
+
+
 def settle(sight: Sight, decision: Decision, outcome: Outcome, instruments: Instruments) -> None:
     """Record what an accepted delivery came to, so that a repetition of it is served from there."""
-    with sight.log.deciding(), instruments.persist("outcome"):
+    with sight.log.deciding(), instruments.persist(f"outcome({decision.delivery})"):
         sight.log.settle(decision.delivery, _encoded(outcome))
         sight.log.commit()
 

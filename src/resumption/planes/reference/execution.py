@@ -40,7 +40,8 @@ class Execution:
             decided = self._decided(task)
             if decided is Recovery.WAITS:
                 raise Refused(Commit.OUT_OF_ORDER, task.name)
-            if decided is Recovery.PARKED or (runs(decided) and not self._run(task)):
+            parked = decided is Recovery.PARKED or (runs(decided) and not self._run(task))
+            if parked and not self.sight.program.fans_out:
                 break
         return self.sight.outcome()
 
@@ -90,7 +91,7 @@ class Execution:
             )
             if outcome is Commit.STORED:
                 stored = self.sight.rules.stores(value) if kind in WRITES else value
-                with self.instruments.persist(kind.value, covers):
+                with self.instruments.persist(f"{kind.value}({name})", covers):
                     log.add(kind, Row(self.sight.attempt, place, name, stored))
                     log.commit()
             elif outcome is not Commit.ALREADY_DURABLE:

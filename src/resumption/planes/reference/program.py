@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from resumption.history.workload import Effect, Interrupt, Task, Workload
+from resumption.history.workload import Effect, Interrupt, Shape, Task, Workload
 
 __all__ = ["Program"]
 
@@ -26,13 +26,22 @@ class Program:
         """A digest of the program's shape: what a parked run has to be resumed with."""
         return hashlib.sha256(repr(self.workload).encode()).hexdigest()
 
+    @property
+    def fans_out(self) -> bool:
+        """Whether no task waits for another; they are run one after the other even so."""
+        return self.workload.shape is Shape.FAN_OUT
+
     def before(self, task: Task) -> tuple[Task, ...]:
-        """The tasks that come before this one."""
-        return self.tasks[: self.tasks.index(task)]
+        """The tasks that this one waits for, and whose writes it sees."""
+        return () if self.fans_out else self.tasks[: self.tasks.index(task)]
+
+    def in_line_with(self, task: Task) -> tuple[Task, ...]:
+        """The tasks of which no two can wait for a decision at once, this one among them."""
+        return (task,) if self.fans_out else self.tasks
 
     def start_of(self, task: Task) -> int:
         """The place of the first step of a task."""
-        return sum(len(other.steps) + 1 for other in self.before(task))
+        return sum(len(other.steps) + 1 for other in self.tasks[: self.tasks.index(task)])
 
     def end_of(self, task: Task) -> int:
         """The place at which a task's completion is recorded."""

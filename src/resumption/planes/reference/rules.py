@@ -133,6 +133,8 @@ class Rules:
     """What is recorded with a question."""
     keeps: Callable[[Json], bool] = _keep
     """Whether a question still waits for its answer, by what was recorded with it."""
+    spreads: bool = False
+    """Whether a decision is recorded for every interrupt that is pending, in place of what was meant for the others."""
     lends: bool = False
     """Whether an interrupt without a decision is served the one that was recorded before it in its task."""
 

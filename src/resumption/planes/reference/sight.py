@@ -101,8 +101,10 @@ class Sight:
         return all(self.record(task) is not None for task in self.program.tasks)
 
     def at_rest(self) -> bool:
-        """Whether the attempt is finished or waits for a decision: no execution of it was cut short."""
-        return self.finished() or bool(self.pending())
+        """Whether each task that can run waits for a decision: no execution of this attempt was cut short."""
+        waiting = {pending.name for pending in self.pending()}
+        can_run = (task for task in self.program.tasks if self.record(task) is None and not self.missing_before(task))
+        return all(waiting & self.program.interrupts_of(task).keys() for task in can_run)
 
     def outcome(self) -> Outcome:
         """How the run stands on this attempt."""

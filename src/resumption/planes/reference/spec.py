@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from resumption.planes.interface import Backend, Capability, Form, Operation, PlaneSpec
+from resumption.planes.interface import Backend, Form, Operation, PlaneSpec
 
 __all__ = ["ANSWER", "BARE", "FORK", "RECOVER", "REFERENCE", "SPECS"]
 
@@ -21,7 +21,6 @@ REFERENCE = PlaneSpec(
     backends=(Backend("sqlite"),),
     forms=(ANSWER, BARE, FORK, RECOVER),
     fork_discriminator="the form `fork`",
-    lacks=dict.fromkeys((Capability.FAN_OUT, Capability.PARALLEL_GATES), "This plane runs one task after the other."),
 )
 """The one plane of this family."""
 

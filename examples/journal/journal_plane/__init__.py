@@ -1,0 +1,1 @@
+"""The planes of `journal_flow`, for `resumption`."""
