@@ -1,9 +1,10 @@
-"""Measure the harness: what one process of a protocol costs on a warm environment, on LangGraph and SQLite.
+"""Measure the harness: what one process of a protocol costs on a warm environment, and what the whole suite costs.
 
-    python benchmarks/harness.py [TIMES]
+    python benchmarks/harness.py [TIMES]      one protocol, on LangGraph and SQLite
+    python benchmarks/harness.py suite        every probe but the races, on LangGraph and all of its kinds of saver
 
 A process counts from its launch to its end: it opens the run, serves one operation, and is reaped. Compare figures only
-from a machine that does nothing else.
+from a machine that does nothing else; processor time is told too, for machines that do.
 """
 
 from __future__ import annotations
@@ -16,11 +17,14 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from time import perf_counter
 
 from resumption.harness.environments import Environment
 from resumption.harness.lab import Lab
+from resumption.harness.probes import PROBES
 from resumption.harness.probes.workloads import SEQUENCE
+from resumption.harness.runner import default_jobs, run_suite
 from resumption.harness.targets import parse_target
 from resumption.worker.faults import Fault, Mode
 
@@ -51,6 +55,20 @@ def _protocol(lab: Lab, timings: Timings) -> None:
             third.close()
 
 
+def suite() -> None:
+    """Print what the whole suite took, races apart: in seconds, and in seconds of the processors."""
+    (target,) = parse_target("langgraph[memory,sqlite,postgres,memory-async,sqlite-async,postgres-async]")
+    probes = [probe for probe in PROBES if not probe.address.startswith("consume/race")]
+    begin = perf_counter()
+    receipt = run_suite(target.specs(), probes, jobs=default_jobs())
+    took = perf_counter() - begin
+    spent = [usage for who in (RUSAGE_SELF, RUSAGE_CHILDREN) for usage in getrusage(who)[:2]]
+    sys.stdout.write(
+        f"{os.cpu_count()} cores: {took:.0f} s, of which the processors were busy for {sum(spent):.0f} s; "
+        f"{len(probes)} probes, {len(receipt.cells)} cells, {len(receipt.histories)} histories\n"
+    )
+
+
 def main(times: int) -> None:
     """Print a table of what was measured."""
     (target,) = parse_target("langgraph[sqlite]")
@@ -70,4 +88,7 @@ def main(times: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else TIMES)
+    if sys.argv[1:] == ["suite"]:
+        suite()
+    else:
+        main(int(sys.argv[1]) if len(sys.argv) > 1 else TIMES)

@@ -1,11 +1,14 @@
 """PC: where a resumed run goes on, and with which state."""
 
+from dataclasses import replace
+
 import pytest
 from histories import INVALID, PLAIN, Protocol, cell, story
 
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Measured
 from resumption.history.events import Intent, Phase
+from resumption.history.workload import Shape
 
 PC = Property.PREFIX_CONTINUATION
 
@@ -266,3 +269,43 @@ def test_trail_with_a_write_that_breaks_the_schema_is_left_to_checkpoint_validit
     p.recover()
     p.returns("a", None)
     assert cell(p, PC).measured is Measured.CONFORMS
+
+
+# Tasks that run at once ---------------------------------------------------------------------------------------------
+
+
+def fan_out_with_the_second_on_record() -> Protocol:
+    """Of three tasks that ran at once, the one in the middle is durable when the process dies."""
+    p = Protocol(replace(PLAIN, shape=Shape.FAN_OUT))
+    p.start()
+    p.runs("b", sees=[])
+    p.begins("a", sees=[])
+    p.dies()
+    p.recover()
+    return p
+
+
+def test_a_fan_out_that_goes_on_with_what_is_not_on_record_conforms() -> None:
+    p = fan_out_with_the_second_on_record()
+    starts = [p.begins(task, sees=[]) for task in ("a", "c")]
+    p.returns("a", "b", "c")
+    found = cell(p, PC)
+    assert found.measured is Measured.CONFORMS
+    assert set(starts) <= set(found.witnesses)
+
+
+def test_a_task_of_a_fan_out_that_was_on_record_must_not_run_again_wherever_it_stands() -> None:
+    p = fan_out_with_the_second_on_record()
+    p.begins("a", sees=[])
+    p.runs("b", sees=[])
+    p.returns("a", "b", "c")
+    (finding,) = cell(p, PC).findings
+    assert finding.summary == "task `b` was durable, and ran again with its effects on branch b0"
+
+
+def test_a_task_of_a_fan_out_that_sees_what_another_wrote_breaches() -> None:
+    p = fan_out_with_the_second_on_record()
+    p.begins("a", sees=["b"])
+    p.returns("a", "b", "c")
+    (finding,) = cell(p, PC).findings
+    assert 'saw ["b"]' in finding.summary

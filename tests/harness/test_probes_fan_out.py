@@ -1,4 +1,4 @@
-"""Probes of tasks that run at once, which the reference plane lacks: LangGraph's own forms are their controls."""
+"""Probes of tasks that run at once, on LangGraph's graphs, whose forms of recovery come out in different ways."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from resumption.worker.faults import Mode
 
 Once = Callable[[str, Callable[[], Receipt]], Receipt]
 
-_PROBES = ("crash/fan-out-sibling", "interrupt/parallel-partial-map")
+_PROBES = ("crash/fan-out-sibling", "interrupt/parallel-partial-map", "interrupt/parallel-complete-map")
 
 
 @pytest.fixture
@@ -39,11 +39,13 @@ def said(once: Once) -> dict[str, Measured]:
 def test_a_sibling_on_record_is_served_when_a_graph_recovers_without_input(said):
     assert said["EO/recover/no-input"] is Measured.CONFORMS
     assert said["LV/recover/no-input"] is Measured.CONFORMS
+    assert said["PC/recover/no-input"] is Measured.CONFORMS
 
 
 def test_a_plane_that_runs_a_recorded_sibling_again_is_caught(said):
     assert said["EO/recover/input"] is Measured.BREACHES
     assert said["EO/recover/checkpoint"] is Measured.BREACHES
+    assert said["PC/recover/checkpoint"] is Measured.BREACHES
 
 
 def test_answers_by_id_reach_their_own_gates_once(said):

@@ -12,7 +12,7 @@ from recording import Persisted, RecordingInstruments
 
 from resumption.history.events import Intent
 from resumption.history.workload import Corrupt, Task, Workload, WriteFault
-from resumption.planes.interface import Completed, Failed, Operation, Parked, Store
+from resumption.planes.interface import Completed, Failed, Operation, Parked, PastStates, Store
 from resumption.planes.langgraph.spec import GRAPH
 
 open_run = pytest.importorskip(GRAPH.adapter).open_run
@@ -214,6 +214,18 @@ def test_any_other_invalid_write_bricks_the_thread(store, seen, fault, error, re
     with pytest.raises((TypeError, ValueError)) as caught:
         run.inspect()
     assert type(caught.value).__name__ == error
+
+
+def test_past_states_are_listed_as_far_as_they_can_be_read(store, seen):
+    run = open_run(corrupt(WriteFault.NULL_ITEM), store, seen)
+    run.start({}).wait()
+    assert run.past_states() == PastStates((["fine", None], ["fine"], [], []))
+    refused = open_run(corrupt(WriteFault.NULL), Store(store.backend, store.location, "refused"), seen)
+    refused.start({}).wait()
+    assert refused.past_states() == PastStates((["fine"], [], []))
+    bricked = open_run(corrupt(WriteFault.NULL_ITEM, Task("next")), Store(store.backend, store.location, "mid"), seen)
+    bricked.start({}).wait()
+    assert bricked.past_states() == PastStates((), "ValidationError")
 
 
 # The persistence seam -----------------------------------------------------------------------------------------------

@@ -8,12 +8,14 @@ from itertools import groupby
 
 from resumption.contract.classification import Evidence, classify
 from resumption.contract.judges import judge
+from resumption.contract.judges.program import is_valid
+from resumption.contract.judges.stories import shown
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Facet, Finding, Judgement, Label, Measured, merge, merge_measured
 from resumption.harness.lab import Observation
 from resumption.harness.probes import Probe
 from resumption.harness.receipts import Cell, Part
-from resumption.history.events import Deliver, Intent
+from resumption.history.events import Deliver, Intent, Past
 from resumption.history.history import History
 from resumption.planes.interface import Backend, Form, PlaneSpec
 from resumption.planes.statements import Bears, Citation, bearing
@@ -134,7 +136,9 @@ def _judged(result: Result, property_: Property, citations: Sequence[Citation]) 
             findings=found.findings,
             histories=tuple(history_name(job, number) for number in range(1, len(result.observations) + 1)),
             reason=found.reason,
-            note="; ".join(filter(None, (_frequency(result.observations), result.note))),
+            note="; ".join(
+                filter(None, (_frequency(result.observations), _beneath(result.observations, property_), result.note))
+            ),
         )
         yield _Piece(result, property_, facet, part, found.strict, found.citations)
 
@@ -193,6 +197,21 @@ def _frequency(observations: Sequence[Observation]) -> str:
     counts = [_race(observation.history) for observation in observations]
     told = [f"{fires} of {racers}" for racers, fires in counts if racers]
     return f"the gate's effect fired {', '.join(told)} times" if told else ""
+
+
+def _beneath(observations: Sequence[Observation], property_: Property) -> str:
+    """What past states could still be read where a write broke the schema: what an operator could go back to."""
+    if property_ is not Property.CHECKPOINT_VALIDITY:
+        return ""
+    return "; ".join(dict.fromkeys(_past(past) for seen in observations for past in seen.history.of(Past)))
+
+
+def _past(past: Past) -> str:
+    valid = next((trail for trail in past.trails if is_valid(trail)), None)
+    told = f"the history lists {len(past.trails)} states"
+    if past.error:
+        told += f", and then raises {past.error}"
+    return told + (f"; the newest valid one is {shown(valid)}" if valid is not None else "; none of them is valid")
 
 
 def _race(history: History) -> tuple[int, int]:

@@ -141,6 +141,10 @@ class Process:
             case said:
                 return Snapshot(said["trail"], _pending(said), said["finished"])
 
+    def note_past_states(self) -> None:
+        """Record what the API for past states lists; only planes that have one may be asked."""
+        self._ask(self._numbered({"do": "past"}))
+
     def address(self) -> Address:
         """Ask where decisions can be sent now. Nothing is recorded."""
         said = self._ask(self._numbered({"do": "address"}))

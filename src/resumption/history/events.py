@@ -28,6 +28,7 @@ __all__ = [
     "Intent",
     "Oracle",
     "Park",
+    "Past",
     "Pending",
     "Persist",
     "Phase",
@@ -165,6 +166,15 @@ class State(Event):
     finished: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past(Event):
+    """What the API for past states listed, the newest first; `error` is the one that it ended with, if it did."""
+
+    kind: ClassVar[str] = "past"
+    trails: tuple[Json, ...]
+    error: str = ""
+
+
 # What was seen inside -----------------------------------------------------------------------------------------------
 
 
@@ -289,7 +299,7 @@ class Oracle(Event):
 EVENTS: dict[str, type[Event]] = {
     cls.kind: cls
     for cls in (
-        Start, Deliver, Recover, Inspect, Park, Return, Raise, State, TaskStart, TaskEnd, Consume,
+        Start, Deliver, Recover, Inspect, Park, Return, Raise, State, Past, TaskStart, TaskEnd, Consume,
         EffectBegin, EffectEnd, Persist, Crash, Exit, Drift, Tamper, Durable, Oracle,
     )
 }  # fmt: skip

@@ -31,11 +31,13 @@ __all__ = [
     "Failed",
     "Form",
     "Handle",
+    "Historic",
     "Instruments",
     "OpenRun",
     "Operation",
     "Outcome",
     "Parked",
+    "PastStates",
     "PlaneSpec",
     "Run",
     "Snapshot",
@@ -145,6 +147,8 @@ class PlaneSpec:
     backends: Sequence[Backend]
     forms: Sequence[Form]
     durability: Durability = Durability.FRAMEWORK
+    past_states: bool = False
+    """Whether a public API lists the past states of a run. Its runs are then `Historic`."""
     snapshots: str = ""
     """With `Durability.CALLER`: the snapshot policy, a sentence that says when the adapter saves, as a caller would."""
     framework_snapshots: bool = False
@@ -319,6 +323,21 @@ class Run(Protocol):
 
     def close(self) -> None:
         """Release what this process holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastStates:
+    """The trails of a run's past states, the newest first, and the error with which the listing ended, if it did."""
+
+    trails: tuple[Json, ...]
+    error: str = ""
+
+
+class Historic(Protocol):
+    """A run of a plane whose public API lists past states."""
+
+    def past_states(self) -> PastStates:
+        """List the past states, as far as that API gets. Its errors aren't raised."""
 
 
 OpenRun = Callable[[Workload, Store, Instruments], Run]

@@ -9,7 +9,7 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from resumption.history.events import (
     Deliver,
@@ -17,6 +17,7 @@ from resumption.history.events import (
     Intent,
     Json,
     Park,
+    Past,
     Pending,
     Raise,
     Recover,
@@ -31,6 +32,7 @@ from resumption.planes.interface import (
     Decision,
     Failed,
     Handle,
+    Historic,
     OpenRun,
     Outcome,
     Parked,
@@ -178,6 +180,10 @@ class _Worker:
                 return self._ended(self._run.recover(message["form"]))
             case "inspect":
                 return self._inspect()
+            case "past":
+                past = cast("Historic", self._run).past_states()
+                self._instruments.record(Past, trails=tuple(jsonable(trail) for trail in past.trails), error=past.error)
+                return {}
             case "address":
                 address = self._run.address()
                 return {"checkpoint": address.checkpoint, "requests": dict(address.requests)}

@@ -35,12 +35,16 @@ from resumption.history.events import (
 from resumption.history.history import History
 from resumption.history.workload import Workload
 
-__all__ = ["MAIN", "Branch", "branches", "is_copy", "is_order", "lineage", "parent"]
+__all__ = ["COPIES", "MAIN", "ORDERS", "Branch", "branches", "is_copy", "is_order", "lineage", "parent"]
 
 MAIN = "b0"
 """The branch on which every run begins."""
 _COPY = "copy"
 _ORDER = "order"
+COPIES = (f"{_COPY}1", f"{_COPY}2")
+"""The branches on which two byte-for-byte copies of one store are recovered."""
+ORDERS = (f"{_ORDER}1", f"{_ORDER}2")
+"""The branches on which two unordered writes became durable in the one order, and in the other."""
 
 E = TypeVar("E", bound=Event)
 

@@ -6,6 +6,9 @@ program was durable or ran: between the frontier and the start, none is skipped.
 see a trail that the writes before it explain: one of every task in front of it, in program order, and nothing else. A
 write whose storage was never seen to end may be there or not; if it is not, its task must have run again.
 
+Where all tasks run at once, none is in front of another: each must see what a run begins with, and what is on record
+must not run again, wherever it stands.
+
 A stray, and a delivery made again, are not meant to bring the run forward: what they do is judged by CO.
 """
 
@@ -19,6 +22,7 @@ from resumption.contract.judges.operations import intent_of, outcome, same
 from resumption.contract.judges.program import (
     Position,
     after_everything,
+    before_everything,
     interrupt_position,
     is_mark,
     is_valid,
@@ -30,6 +34,7 @@ from resumption.contract.properties import Property
 from resumption.contract.verdicts import Finding, Judgement
 from resumption.history.events import Deliver, Intent, Json, Recover, Return, TaskEnd, TaskStart
 from resumption.history.history import History
+from resumption.history.workload import Shape, Workload
 
 __all__ = ["judge_prefix_continuation"]
 
@@ -84,6 +89,9 @@ def _prefix(history: History, branch: Branch, resume: Deliver | Recover) -> tupl
     place = interrupt_position(history.workload, resume.target) if isinstance(resume, Deliver) else None
     if place is None:
         return durable
+    if history.workload.shape is Shape.FAN_OUT:
+        gate = history.workload.tasks[place[0]].name
+        return tuple(task for task in durable if task != gate)
     return tuple(task for task in durable if task_end(history.workload, task) < place)
 
 
@@ -103,7 +111,7 @@ def _continued(history: History, resume: Deliver | Recover, durable: tuple[str, 
     A resume that parked again, was refused or was cut off before it ran a task shows nothing.
     """
     starts = [
-        _Continued(start, task_start(history.workload, start.task), start.trail)
+        _Continued(start, _start_of(history.workload, start.task), start.trail)
         for start in history.during(resume.operation, TaskStart)
         if start.task not in durable
     ]
@@ -111,6 +119,10 @@ def _continued(history: History, resume: Deliver | Recover, durable: tuple[str, 
     if not starts and isinstance(resume, Recover) and isinstance(end, Return):
         return [_Continued(end, after_everything(history.workload), end.trail)]
     return starts
+
+
+def _start_of(workload: Workload, task: str) -> Position:
+    return before_everything() if workload.shape is Shape.FAN_OUT else task_start(workload, task)
 
 
 def _skipped(

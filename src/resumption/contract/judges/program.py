@@ -18,6 +18,7 @@ __all__ = [
     "Firing",
     "Position",
     "after_everything",
+    "before_everything",
     "firings",
     "interrupt_position",
     "is_complete",
@@ -68,6 +69,11 @@ def task_start(workload: Workload, task: str) -> Position:
 def task_end(workload: Workload, task: str) -> Position:
     """The place behind the last step of a task."""
     return workload.index(task), len(workload.task(task).steps)
+
+
+def before_everything() -> Position:
+    """The place before the first task."""
+    return 0, -1
 
 
 def after_everything(workload: Workload) -> Position:

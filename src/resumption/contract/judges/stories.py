@@ -20,6 +20,7 @@ from resumption.history.events import (
     Json,
     Oracle,
     Park,
+    Past,
     Persist,
     Phase,
     Raise,
@@ -82,6 +83,9 @@ def sentence(event: Event) -> str:
             return f"{_request(event)} {_place(event)}"
         case Park() | Return() | Raise() | State():
             return _answer(event)
+        case Past():
+            ended = f", and then raised {event.error}" if event.error else ""
+            return f"the history listed {len(event.trails)} states{ended}"
         case EffectBegin():
             return f"effect `{event.effect}` of task `{event.task}` fired {_place(event)}"
         case EffectEnd():

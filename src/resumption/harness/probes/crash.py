@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from resumption.contract.judges.branches import COPIES, ORDERS
 from resumption.contract.properties import Property
 from resumption.harness.kill_points import (
     frozen_prefixes,
@@ -115,7 +116,7 @@ def identical_logs(lab: Lab) -> None:
             with lab.trial(SEQUENCE) as trial:
                 first = trial.process(fault)
                 trial.complete(first, first.start())
-                for branch in ("copy1", "copy2"):
+                for branch in COPIES:
                     other = trial.process(store=trial.copy_store(branch))
                     other.branch = branch
                     other.recover()
@@ -174,7 +175,7 @@ def unordered_pair(lab: Lab) -> None:
     if lab.thorough or lab.form_is_primary:
         for orders in reorderings(lab.trace(SEQUENCE)):
             with lab.trial(SEQUENCE) as trial:
-                for branch, fault in zip(("order1", "order2"), orders, strict=True):
+                for branch, fault in zip(ORDERS, orders, strict=True):
                     store = trial.new_store(branch)
                     first = trial.process(fault, store=store)
                     first.branch = branch
@@ -209,7 +210,7 @@ def write_order(lab: Lab) -> None:
     "crash/fan-out-sibling",
     expectation="a task that was on record when its sibling crashed doesn't fire its effect again",
     source="arXiv 2608.03836, property EO; README of langgraph-checkpoint, on pending writes",
-    decides=(Property.EFFECT_EXACTLY_ONCE, Property.LIVENESS),
+    decides=(Property.EFFECT_EXACTLY_ONCE, Property.PREFIX_CONTINUATION, Property.LIVENESS),
     operation=Operation.RECOVER,
     needs=(Capability.PROCESS_DEATH, Capability.RECOVERY, Capability.FAN_OUT),
 )

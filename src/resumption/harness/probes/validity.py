@@ -25,7 +25,7 @@ def _corrupt_and_look(fault: WriteFault, *, terminal: bool) -> Probe:
     def corrupt(lab: Lab) -> None:
         """Run a task whose write breaks the state schema; read the state back, in a new process where state outlives
         one; ask for a recovery there, and read the state once more: what was stored may escape late, or stop the run
-        for good."""
+        for good. Where an API lists past states, note what it still gives."""
         with lab.trial(corrupting(fault, terminal=terminal)) as trial:
             first = trial.process()
             first.start()
@@ -34,6 +34,8 @@ def _corrupt_and_look(fault: WriteFault, *, terminal: bool) -> Probe:
             if lab.has(Capability.RECOVERY):
                 second.recover()
                 second.inspect()
+            if lab.spec.past_states:
+                second.note_past_states()
 
     return corrupt
 

@@ -51,6 +51,9 @@ class App(Protocol):
     def get_state(self, config: RunnableConfig) -> StateSnapshot:
         """Return the state, with the states of subgraphs under way."""
 
+    def list_states(self, config: RunnableConfig, found: list[StateSnapshot]) -> None:
+        """Add the thread's states to `found`, the newest first, as far as they can be read; raises what stops that."""
+
     def update_state(self, config: RunnableConfig, values: Any, as_node: str | None = None) -> RunnableConfig:
         """Store a checkpoint with an update, and return its config."""
 
@@ -104,6 +107,10 @@ class _SyncApp:
     def get_state(self, config: RunnableConfig) -> StateSnapshot:
         return self._program.get_state(config, subgraphs=True)
 
+    def list_states(self, config: RunnableConfig, found: list[StateSnapshot]) -> None:
+        for state in self._program.get_state_history(config):
+            found.append(state)  # one by one: what was read before an error is kept
+
     def update_state(self, config: RunnableConfig, values: Any, as_node: str | None = None) -> RunnableConfig:
         return self._program.update_state(config, values, as_node=as_node)
 
@@ -122,6 +129,13 @@ class _AsyncApp:
 
     def get_state(self, config: RunnableConfig) -> StateSnapshot:
         return self._run(lambda program: program.aget_state(config, subgraphs=True))
+
+    def list_states(self, config: RunnableConfig, found: list[StateSnapshot]) -> None:
+        async def add_all(program: Program) -> None:
+            async for state in program.aget_state_history(config):
+                found.append(state)
+
+        self._run(add_all)
 
     def update_state(self, config: RunnableConfig, values: Any, as_node: str | None = None) -> RunnableConfig:
         return self._run(lambda program: program.aupdate_state(config, values, as_node=as_node))

@@ -23,6 +23,7 @@ from resumption.planes.interface import (
     Handle,
     Outcome,
     Parked,
+    PastStates,
     PlaneSpec,
     Snapshot,
     unknown_form,
@@ -101,6 +102,16 @@ class ThreadRun:
         root, innermost = states[0], states[-1]
         finished = root.created_at is not None and not root.next
         return Snapshot(self._dialect.trail_of(innermost.values), self._pending(root.interrupts), finished)
+
+    def past_states(self) -> PastStates:
+        """Return what `get_state_history` lists of the root graph."""
+        found: list[StateSnapshot] = []
+        error = ""
+        try:
+            self._app.list_states(self._head(), found)
+        except Exception as raised:  # a history that can't be read is a finding, not a failure of the adapter
+            error = type(raised).__name__
+        return PastStates(tuple(self._dialect.trail_of(state.values) for state in found), error)
 
     def address(self) -> Address:
         """Return the configs of the head checkpoints, root graph first, and the ids of the pending interrupts."""

@@ -137,6 +137,7 @@ def _plane(
         ),
         backends=_BACKENDS,
         forms=forms,
+        past_states=True,
         # A checkpoint id is an address, which a retry may carry as well as a fork; nothing else in the call says which.
         fork_discriminator="",
         lacks=lacks,
