@@ -292,7 +292,7 @@ def crowd(url: str, threads: int) -> None:
             continue
         values = ", ".join("'copy ' || i" if name == key else name for name in names)
         connection.execute(
-            f"INSERT INTO {table} ({', '.join(names)}) SELECT {values} FROM {table}, {numbers} WHERE {key} = 'thread 0'"
+            f"INSERT INTO {table} ({', '.join(names)}) SELECT {values} FROM {table}, {numbers} WHERE {key} = 'guard 0'"
         )
     connection.commit()
     connection.close()
@@ -301,25 +301,27 @@ def crowd(url: str, threads: int) -> None:
 def grown(field: Field, database: str, iterations: int, threads: int, history: int) -> list[str]:
     """The rows of one database: empty, with many threads, and on a thread with a long history."""
     rows = []
-    for what in ("empty", f"{threads:,} other threads", f"{history:,} checkpoints in the thread"):
-        with ExitStack() as stack:
-            running = {}
-            for name in ("stock", "guard"):
-                url = field.url(database)
-                running[name] = field.contender(name, url)
-                stack.callback(running[name].close)
-                running[name].run("thread 0")
-                if "threads" in what:
-                    crowd(url, threads)
-                for _ in range(history // 5 if "checkpoints" in what else 0):
-                    running[name].run("long")
+    url = field.url(database)
+    with ExitStack() as stack:
+        running = {name: field.contender(name, url) for name in ("stock", "guard")}
+        for contender in running.values():
+            stack.callback(contender.close)
+
+        def compare(what: str, thread: Callable[[str, int], str]) -> None:
             taken: dict[str, list[float]] = {name: [] for name in running}
             for number in range(iterations):
                 for name, contender in running.items():
-                    thread = "long" if "checkpoints" in what else f"new {number}"
-                    taken[name].append(contender.run(thread)[0])
-        stock, guarded = statistics.median(taken["stock"]), statistics.median(taken["guard"])
-        rows.append(f"| {database} | {what} | {stock:.1f} | {guarded:.1f} | {guarded / stock:.2f} |")
+                    taken[name].append(contender.run(thread(name, number))[0])
+            stock, guarded = statistics.median(taken["stock"]), statistics.median(taken["guard"])
+            rows.append(f"| {database} | {what} | {stock:.1f} | {guarded:.1f} | {guarded / stock:.2f} |")
+
+        compare("nothing", lambda name, number: f"{name} {number}")
+        for _ in range(history // 5):  # so many checkpoints each protocol leaves
+            for name, contender in running.items():
+                contender.run(f"{name} long")
+        compare(f"{history:,} checkpoints in the thread", lambda name, number: f"{name} long")
+        crowd(url, threads)
+        compare(f"{threads:,} other threads", lambda name, number: f"{name} late {number}")
     return rows
 
 
@@ -328,21 +330,32 @@ def table(head: Sequence[str], rows: Sequence[str]) -> list[str]:
     return [f"| {' | '.join(head)} |", "|---" * len(head) + "|", *rows, ""]
 
 
-def report(iterations: int, *, quick: bool) -> str:
-    """Measure everything; the text of the page."""
+def report(iterations: int, *, quick: bool, publish: Callable[[str], object]) -> None:
+    """Measure everything; publish the page as it grows, so that a run that is cut short leaves what it measured."""
     from resumption.harness.postgres import ThrowawayPostgres
 
     before = os.getloadavg()[0]
+    turns: list[str] = []
+    several: list[str] = []
+    growth: list[str] = []
+    size = (1_000, 50) if quick else (THREADS, HISTORY)
     with tempfile.TemporaryDirectory() as name, ThrowawayPostgres() as server:
         field = Field(Path(name), server.dsn)
-        turns, several, growth = [], [], []
         for database in ("SQLite", "PostgreSQL"):
             turns += in_turns(field, database, iterations)
+            publish(page(iterations, before, turns, several, growth))
+        for database in ("SQLite", "PostgreSQL"):
             several += at_once(field, database, 2 if quick else 8)
-            size = (1_000, 50) if quick else (THREADS, HISTORY)
+            publish(page(iterations, before, turns, several, growth))
+        for database in ("SQLite", "PostgreSQL"):
             growth += grown(field, database, max(10, iterations // 4), *size)
+            publish(page(iterations, before, turns, several, growth))
+
+
+def page(iterations: int, before: float, turns: list[str], several: list[str], growth: list[str]) -> str:
+    """The text of the page."""
     packages = ("langgraph", "langgraph-checkpoint-sqlite", "langgraph-checkpoint-postgres", "psycopg")
-    versions = ", ".join([*(f"{one}=={version(one)}" for one in packages), REMIT, DBOS[0]])
+    versions = [*(f"{one}=={version(one)}" for one in packages), REMIT, DBOS[0]]
     return "\n".join(
         [
             "# What the guard costs",
@@ -350,12 +363,15 @@ def report(iterations: int, *, quick: bool) -> str:
             "Written by `python benchmarks/guard.py --output benchmarks/guard.md`; what is measured is said there.",
             f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores shared with other work (load {before:.1f} at the",
             f"beginning, {os.getloadavg()[0]:.1f} at the end), Python {platform.python_version()},",
-            f"SQLite {sqlite3.sqlite_version}, {versions}.",
+            f"SQLite {sqlite3.sqlite_version}, {', '.join(versions[:3])},",
+            f"{', '.join(versions[3:])}.",
             "",
             f"## The whole interrupt protocol, {iterations} times in turns",
             "",
             *table(("database", "contender", "p50 ms", "p95 ms", "p50 to stock", "CPU ms"), turns),
             "## Protocols at once, on threads of one process",
+            "",
+            "PostgreSQL by a pool of eight connections.",
             "",
             *table(("database", "at once", "stock, per second", "guard, per second", "guard to stock"), several),
             "## In a database that has grown",
@@ -369,12 +385,12 @@ def report(iterations: int, *, quick: bool) -> str:
 WHERE_THE_TIME_GOES = (
     "## Where the time goes",
     "",
-    "Stock LangGraph commits eleven times in this protocol, and each commit waits for the disk. The guard commits seven",
-    "times: the claim is written with the decision, which stock writes too, and what has queued up while the database",
-    "was busy is stored in one transaction. That pays for what the guard adds: the lease (two round trips for each call",
-    "on PostgreSQL, a system call on SQLite), a look at what is durable before a decision is bound, the fence in each",
-    "transaction (no round trip of its own), and CPU time in Python. Where commits cost nothing, on a memory file",
-    "system, only what it adds is left.",
+    "Stock LangGraph commits eleven times in this protocol, and each commit waits for the disk. The guard commits",
+    "about seven times: the claim is written with the decision, which stock writes too, and what has queued up while",
+    "the database was busy is stored in one transaction. That pays for what the guard adds: the lease (two round",
+    "trips for each call on PostgreSQL, a system call on SQLite), a look at what is durable before a decision is",
+    "bound, the fence in each transaction (no round trip of its own), and CPU time in Python. Where commits cost",
+    "nothing, on a memory file system, only what it adds is left.",
     "",
 )
 
@@ -392,11 +408,8 @@ def main() -> None:
     if options.contender:
         serve(options.contender, options.store, pooled=options.pooled)
         return
-    page = report(10 if options.quick else options.iterations, quick=options.quick)
-    if options.output:
-        options.output.write_text(page)
-    else:
-        sys.stdout.write(page)
+    publish = options.output.write_text if options.output else sys.stdout.write
+    report(10 if options.quick else options.iterations, quick=options.quick, publish=publish)
 
 
 if __name__ == "__main__":

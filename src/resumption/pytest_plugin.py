@@ -119,13 +119,15 @@ def _request(
 ) -> Any:
     from resumption.harness.drill.decisions import Decisions
     from resumption.harness.drill.request import Request
+    from resumption.planes.drill.settings import short_name
 
+    names = tuple(_name(effect) for effect in effects)
     named, everywhere = (decide, None) if isinstance(decide, dict) else ({}, decide)
     return Request(
         target=_name(target),
-        effects=tuple(_name(effect) for effect in effects),
+        effects=names,
         decisions=Decisions(everywhere=everywhere, named=named, otherwise=otherwise or {}),
-        keys=keys or {},
+        keys={short_name(name, names): argument for name, argument in (keys or {}).items()},
         stubs=stubs or {},
         seconds=time,
         folder=os.getcwd(),

@@ -131,22 +131,22 @@ def test_a_flow_that_was_answered_forgets_what_it_had_completed_before(receipt):
 
 def test_a_checkpoint_can_hold_a_write_of_a_task_that_it_has_not_as_completed(installation, tmp_path):
     """It is taken by a thread of the event bus while the flow goes on: nobody waits for it."""
-    pairs = run_script(installation, "crewai_torn_checkpoints.py", str(tmp_path), str(RUNS))
+    pairs = run_script(installation, "crewai_torn_checkpoints.py", tmp_path, str(RUNS))
     assert len(pairs) == 3 * RUNS
     assert any(set(trail) > set(completed) for completed, trail in pairs)
 
 
-def test_a_tool_whose_reply_is_lost_has_its_effect_again_and_again(installation):
+def test_a_tool_whose_reply_is_lost_has_its_effect_again_and_again(installation, tmp_path):
     """crewAI #5802, and #7449 on how often."""
-    said = run_script(installation, "crewai_tool_retry.py")
+    said = run_script(installation, "crewai_tool_retry.py", tmp_path)
     assert len(said["paid"]) > 1
     assert set(said["paid"]) == {"o-1"}
 
 
-def run_script(installation: Installation, name: str, *arguments: str) -> Any:
-    """Run a script in the release's environment, and return what it wrote last."""
-    settings = {**CHECKPOINT.environment, "CREWAI_STORAGE_DIR": arguments[0] if arguments else str(SCRIPTS)}
-    done = subprocess.run(
-        [installation.python, str(SCRIPTS / name), *arguments], env=settings, capture_output=True, text=True, check=True
+def run_script(installation: Installation, name: str, folder: Path, *arguments: str) -> Any:
+    """Run a script in the release's environment, and return what it said."""
+    settings = {**CHECKPOINT.environment, "CREWAI_STORAGE_DIR": str(folder)}
+    subprocess.run(
+        [installation.python, SCRIPTS / name, folder, *arguments], env=settings, capture_output=True, check=True
     )
-    return json.loads(done.stdout.splitlines()[-1])
+    return json.loads((folder / "said.json").read_text())

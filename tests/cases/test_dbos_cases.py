@@ -5,45 +5,23 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from resumption.contract.properties import Property
+from resumption.contract.verdicts import Measured
 from resumption.harness.installations import Installation, isolated
-from resumption.harness.lab import Lab
 from resumption.harness.locks import read_recipe
-from resumption.harness.probes.probe import probe
+from resumption.harness.probes import PROBES
 from resumption.harness.runner import run_suite
-from resumption.history.events import EffectBegin
 from resumption.history.ndjson import decode_history
-from resumption.history.workload import Effect, Interrupt, Task, Work, Workload
 from resumption.planes.dbos.spec import WORKFLOW
-from resumption.planes.interface import Operation
 
 SCRIPT = Path(__file__).parent / "scripts" / "dbos_stale_recovery.py"
 RECIPE = read_recipe(WORKFLOW)
-SLOW_STEP = Workload(
-    (
-        Task("a", (Effect("a"),)),
-        Task("approve", (Interrupt("approve"),)),
-        Task("b", (Effect("b"), Work(1.0))),  # longer than it takes either executor to notice its message
-    )
-)
-
-
-@probe(
-    "case/two-executors-of-one-id",
-    expectation="each effect fires once",
-    source="DBOS's documentation, workflow recovery",
-    decides=(Property.CONSUME_ONCE_EFFECTS, Property.EFFECT_EXACTLY_ONCE),
-    operation=Operation.DELIVER,
-)
-def two_executors_of_one_id(lab: Lab) -> None:
-    """Park in one process and, while it lives, deliver from another one, whose executor has the same id."""
-    with lab.trial(SLOW_STEP) as trial:
-        trial.process().start()
-        trial.process().answer("yes", target="approve")
+LIVE = [probe for probe in PROBES if probe.address == "consume/while-live-elsewhere"]
 
 
 @pytest.fixture(scope="module", params=[RECIPE.paper, RECIPE.newest])
@@ -52,13 +30,14 @@ def installation(request: pytest.FixtureRequest) -> Installation:
     return isolated(WORKFLOW, request.param)
 
 
-def test_two_executors_of_one_id_run_a_step_at_once(installation):
-    if installation.version == RECIPE.newest:
-        pytest.xfail("")
-    receipt = run_suite([WORKFLOW], [two_executors_of_one_id], jobs=1, installation=installation)
-    text = next(text for name, text in receipt.histories.items() if name.endswith("/send#1"))
-    begins = [begin for begin in decode_history(text.encode()).of(EffectBegin) if begin.effect == "b"]
-    assert {begin.process for begin in begins} == {1, 2}
+def test_two_executors_of_one_id_run_one_step_at_once(installation):
+    """Executors are called `local` unless told otherwise: one that is launched takes the other for its dead self."""
+    receipt = run_suite([WORKFLOW], LIVE, jobs=2, installation=installation)
+    for text in receipt.histories.values():
+        fired = Counter(fire.effect for fire in decode_history(text.encode()).fires())
+        assert fired == {"a": 1, "charge": 1, "b": 2, "c": 1}
+    effects = [cell for cell in receipt.cells if cell.property is Property.CONSUME_ONCE_EFFECTS]
+    assert {cell.measured for cell in effects} == {Measured.BREACHES}
 
 
 def test_a_recovery_by_a_stale_list_does_not_run_what_was_queued_again(installation, tmp_path):

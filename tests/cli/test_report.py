@@ -65,9 +65,18 @@ def test_github_gets_annotations_and_appends_to_the_summary_of_the_step(measured
     assert summary.read_text(encoding="utf-8").startswith("before\n## Resume conformance")
 
 
+def test_a_page_can_tell_what_changed_since_an_earlier_receipt(measured: Path, tmp_path: Path) -> None:
+    result = _run("report", measured, "-o", tmp_path / "page.html", "--since", measured)
+    assert (result.exit_code, result.output) == (0, "")
+    assert "0 regressed, 0 fixed" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (("--format", "html", "--race", "no.json"), "The race no.json can't be read"),
+        (("--format", "html", "--race", __file__), "is no race"),
+        (("--format", "junit", "--since", "no.json"), "are for html"),
         (("-o", "report.pdf"), "Name a --format"),
         (("--format", "text", "-o", "report.txt"), "text is for the terminal"),
         (("-o", "no/such/folder/report.html"), "[RSM-104]"),

@@ -28,6 +28,12 @@ def test_a_committed_receipt_says_what_its_histories_say(file: Path) -> None:
 
 
 @pytest.mark.parametrize("file", RECEIPTS, ids=lambda file: file.stem)
+def test_a_committed_receipt_tells_no_folder_of_the_machine(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert [root for root in ("/root/", "/home/", "/tmp/", "/dev/shm/", "site-packages/") if root in text] == []
+
+
+@pytest.mark.parametrize("file", RECEIPTS, ids=lambda file: file.stem)
 def test_a_committed_receipt_is_of_a_release_with_a_committed_lock(file: Path) -> None:
     for cell in read_receipt(file).cells:
         assert cell.version in read_recipe(specs(cell.plane)[0]).releases

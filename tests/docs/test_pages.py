@@ -7,6 +7,7 @@ import pkgutil
 import re
 import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from snippets import PAGES, ROOT
@@ -30,7 +31,10 @@ def test_the_command_line_page_is_what_the_commands_say() -> None:
 def test_the_site_s_navigation_has_every_page_and_no_other() -> None:
     site = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]
     pages = {str(page.relative_to("docs")) for page in PAGES if page.parts[0] == "docs"}
-    assert sorted(_named(site["nav"])) == sorted(pages)
+    findings = {page for page in pages if page.startswith("findings/")} - {"findings/README.md"}
+    assert sorted(_named(site["nav"])) == sorted(pages - findings)
+    overview = (ROOT / "docs" / "findings" / "README.md").read_text(encoding="utf-8")
+    assert [page for page in findings if Path(page).name not in overview] == []
 
 
 def _named(entry: object) -> Iterator[str]:

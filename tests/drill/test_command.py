@@ -116,6 +116,7 @@ def test_a_mistake_is_told_in_one_line(here: None, arguments: list[str], said: s
         ("programs.odd", "charge", {}, "'programs.odd' names nothing"),
         ("programs.odd:NOT_A_GRAPH", "charge", {}, "programs.odd:NOT_A_GRAPH is a int, not a graph"),
         ("programs.odd:broken_factory", "charge", {}, "The factory programs.odd:broken_factory failed"),
+        ("programs.odd:without_an_end", "charge", {}, "programs.odd:without_an_end can't be given a checkpointer"),
         ("programs.odd:failing", "nosuch", {}, "programs.odd:nosuch can't be imported"),
         ("programs.odd:failing", "Receipt", {}, "programs.odd:Receipt is a ModelMetaclass, and no function"),
         ("programs.odd:failing", "generator", {}, "programs.odd:generator can't be exchanged"),
@@ -137,8 +138,8 @@ def test_a_look_at_the_program_tells_what_is_wrong_with_what_was_named(
 
 
 def test_a_stub_returns_what_was_said_as_what_its_annotation_asks_for(here: None) -> None:
-    given = 'programs.odd:receipt={"number": 7}'
-    result = _drill("programs.odd:with_a_receipt", "--effect", "programs.odd:receipt", "--stub", given)
+    stubs = ("--stub", 'programs.odd:receipt={"number": 7}', "--stub", "programs.odd:rate=2")
+    result = _drill("programs.odd:with_a_receipt", "--effect", "programs.odd:receipt", *stubs)
     assert "receipt of pay fires once without faults" in result.stdout
     assert result.exit_code == 1, result.output
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from resumption.contract.properties import Property
 from resumption.contract.verdicts import Label
 from resumption.harness.drill.engine import Drilled
 from resumption.harness.drill.findings import Breach
@@ -45,6 +46,9 @@ def _problems(drilled: Drilled) -> list[str]:
         ("effect_before_the_interrupt", {}, Breach.FIRES_AGAIN, "charge in pay", "twin"),
         ("invalid_state", {}, Breach.INVALID_STATE, "names", "twin"),
         ("swallowed_second_answer", {}, Breach.SWALLOWED, "ask", "fork/ask@1/replay"),
+        ("looks_and_then_acts", {}, Breach.FIRES_AGAIN, "charge in pay", "race/pay@1/map"),
+        ("functional", {}, Breach.FIRES_AGAIN, "charge in functional/_send", "crash/effect:charge:after~2/no-input"),
+        ("breakpoint_before", {}, Breach.FIRES_AGAIN, "charge in pay", "crash/effect:charge:after/no-input"),
         ("state_in_memory", {}, Breach.OTHER_STATE, "final state", "handover/every-gate/map"),
         ("cannot_run_twice", {}, Breach.STUCK, "run", "crash/effect:charge:before/no-input"),
     ],
@@ -84,3 +88,26 @@ def test_loops_subgraphs_parallel_gates_and_an_async_saver_give_every_gate_and_n
     assert drilled.way.asynchronous
     assert _found(drilled) == {}
     assert _problems(drilled) == []
+
+
+def test_a_doubt_that_is_surfaced_is_counted_and_is_no_finding(run_drill: Any) -> None:
+    drilled = run_drill("sound:surfaced", "send", only=lambda protocol: protocol.at.startswith("effect:"))
+    doubts = [outcome.protocol.at for outcome in drilled.outcomes if outcome.doubt]
+    assert "effect:send:after" in doubts
+    assert _found(drilled) == {}
+    assert {cell.label for cell in cells_of(drilled)} == {Label.HOLDS}
+
+
+def test_a_bare_answer_that_the_next_gate_takes_is_told_as_documented_and_fails_nothing(run_drill: Any) -> None:
+    drilled = run_drill(
+        "sound:two_gates",
+        "send",
+        keys={"send": "idempotency_key"},
+        only=lambda protocol: protocol.action is Action.REDELIVER,
+    )
+    found = {(outcome.protocol.name, one.breach) for outcome in drilled.outcomes for one in outcome.found}
+    assert found == {("redeliver/first@1/bare", Breach.TAKEN)}
+    assert _found(drilled) == {}
+    labels = {(cell.property, cell.form): cell.label for cell in cells_of(drilled)}
+    assert labels[Property.CONSUME_ONCE_COUNT, "bare"] is Label.DIVERGENT
+    assert labels[Property.CONSUME_ONCE_COUNT, "map"] is Label.HOLDS

@@ -18,7 +18,7 @@ _TESTS = """
 import pytest
 import sound
 
-pytestmark = pytest.mark.drill(keys={"send": "idempotency_key"}, decide="yes")
+pytestmark = pytest.mark.drill(keys={"sound:send": "idempotency_key"}, decide="yes")
 
 
 def test_sound(drill):

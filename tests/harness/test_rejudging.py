@@ -14,7 +14,7 @@ from resumption.contract.verdicts import Label, Measured
 from resumption.errors import ReceiptUnreadable, UnknownName
 from resumption.harness.probes import PROBES
 from resumption.harness.receipts import Cell, Part, Receipt, read_receipt, write
-from resumption.harness.rejudging import compact, disagreements, rejudge
+from resumption.harness.rejudging import compact, disagreements, extend, rejudge, silent_on
 from resumption.harness.runner import run_suite
 from resumption.planes.registry import specs
 
@@ -28,7 +28,7 @@ _PROBES = [
 
 @pytest.fixture(scope="module")
 def receipt(once: Callable[[str, Callable[[], Receipt]], Receipt]) -> Receipt:
-    """A plane that fires again what was recorded, and lacks some machinery."""
+    """A plane that fires again what was recorded."""
     return once("rejudging", lambda: run_suite(specs("faulty-replay"), _PROBES, jobs=2))
 
 
@@ -44,7 +44,7 @@ def _edit(receipt: Receipt, *, label: Label, edit: Callable[[Cell, Part], Part])
 
 def test_a_receipt_says_what_its_histories_say(receipt: Receipt) -> None:
     labels = {part.label for cell in receipt.cells for part in cell.parts}
-    assert {Label.HOLDS, Label.UNDOCUMENTED, Label.NOT_APPLICABLE} <= labels
+    assert {Label.HOLDS, Label.UNDOCUMENTED} <= labels
     assert disagreements(receipt) == ()
     assert rejudge(receipt) == receipt
 
@@ -58,6 +58,20 @@ def test_a_compact_receipt_has_the_same_verdicts_on_fewer_histories(receipt: Rec
         assert [part.trials for part in before.parts] == [part.trials for part in after.parts]
         for part in after.parts:
             assert part.histories or part.measured in (Measured.UNDETERMINED, Measured.UNEXERCISED)
+
+
+def test_a_compact_receipt_tells_no_path_of_the_machine(receipt: Receipt) -> None:
+    cell = receipt.cells[0]
+    lost = Part(
+        probe="lost",
+        trials=1,
+        measured=Measured.UNDETERMINED,
+        label=Label.INCONCLUSIVE,
+        reason="it said:\n/home/someone/.cache/x-1.0/site-packages/y/z.py, https://example.org/tmp",
+    )
+    told = compact(replace(receipt, cells=(replace(cell, parts=(*cell.parts, lost)),))).cells[0].parts[-1].reason
+    assert told.startswith("it said:\nz.py, https://example.org/tmp")
+    assert "someone" not in told
 
 
 def test_a_verdict_that_was_edited_is_found_out(receipt: Receipt) -> None:
@@ -92,6 +106,26 @@ def test_a_cell_of_a_plane_that_is_not_known_here_is_told(receipt: Receipt, chan
     cells = tuple(replace(cell, **change) for cell in receipt.cells)  # type: ignore[arg-type]
     with pytest.raises(UnknownName):
         disagreements(replace(receipt, cells=cells))
+
+
+def test_what_other_probes_measured_later_is_added(receipt: Receipt) -> None:
+    probe = next(probe for probe in _PROBES if probe.address == "crash/exception")
+    first = run_suite(specs("faulty-replay"), [found for found in _PROBES if found is not probe], jobs=2)
+    assert silent_on(first, _PROBES) == (probe,)
+    whole = extend(first, run_suite(specs("faulty-replay"), [probe], jobs=2))
+    assert silent_on(whole, _PROBES) == ()
+    assert disagreements(whole) == ()
+    assert {(cell.identity, cell.label) for cell in whole.cells} == {
+        (cell.identity, cell.label) for cell in receipt.cells
+    }
+
+
+def test_what_was_measured_before_or_of_other_distributions_is_not_added(receipt: Receipt) -> None:
+    with pytest.raises(ReceiptUnreadable, match="Both receipts"):
+        extend(receipt, receipt)
+    other = replace(receipt, pins={plane: {"langgraph": "0"} for plane in receipt.pins}, cells=())
+    with pytest.raises(ReceiptUnreadable, match="other distributions"):
+        extend(receipt, other)
 
 
 def _audit(*arguments: str) -> Result:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
+import subprocess
 from collections.abc import Sequence
 from importlib import resources
 
@@ -19,9 +21,10 @@ from resumption.history.workload import Effect, Interrupt, Task, Workload
 from resumption.planes.interface import PlaneSpec
 from resumption.planes.statements import cited_by, load
 
-__all__ = ["assert_consistent", "check_random_workloads", "random_workload"]
+__all__ = ["assert_consistent", "check_quotes", "check_random_workloads", "random_workload"]
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_IN_PACKAGE = re.compile(r"[\w.]+:[\w.]+|\w+ in [\w.]+")
 _SEEDS = 6
 _PIN = re.compile(r"^[a-z0-9._-]+(\[[a-z,]+\])?==\S+( ; .+)? \\$")
 _HASH = re.compile(r"^    --hash=sha256:[0-9a-f]{64}( \\)?$")
@@ -93,3 +96,34 @@ def check_random_workloads(spec: PlaneSpec) -> None:
         assert [end.trail for end in history.of(Return)] == [[*names[:gate], f"{names[gate]}=go", *names[gate + 1 :]]]
         assert [begin.effect for begin in history.of(EffectBegin)] == [f"{name}!" for name in names]
         assert len(history.fires()) == len(names)
+
+
+_TELL = """
+import importlib, inspect, json, sys
+def told(place):
+    name, _, module = place.partition(" in ")
+    if module:
+        return inspect.getsource(importlib.import_module(module))
+    module, _, name = place.partition(":")
+    target = importlib.import_module(module)
+    for part in name.split("."):
+        target = getattr(target, part)
+    return inspect.getdoc(target)
+print(json.dumps({place: told(place) for place in sys.argv[1:]}))
+"""
+
+
+def check_quotes(spec: PlaneSpec) -> None:
+    """Every docstring and comment that a plane quotes stands in the newest locked release word for word."""
+    quoted = [found for found in load(spec) if _IN_PACKAGE.fullmatch(found.place)]
+    assert quoted
+    python = isolated(spec, list(read_recipe(spec).releases)[-1]).python
+    places = sorted({found.place for found in quoted})
+    done = subprocess.run([python, "-W", "ignore", "-c", _TELL, *places], capture_output=True, text=True, check=True)
+    texts = json.loads(done.stdout.splitlines()[-1])
+    assert [found.id for found in quoted if _plain(found.text) not in _plain(texts[found.place])] == []
+
+
+def _plain(text: str) -> str:
+    """The words of a text, without line breaks and marks of emphasis and code."""
+    return " ".join(text.replace("*", "").replace("`", "").split())

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from recording import RecordingInstruments
-from surveyed import assert_consistent, check_random_workloads
+from surveyed import assert_consistent, check_quotes, check_random_workloads
 
 from resumption.history.workload import Effect, Interrupt, Task, Work
 from resumption.planes.agent_framework.continuation import Continuation
@@ -54,3 +54,8 @@ def test_a_part_of_a_body_passes_over_what_the_parts_before_it_did() -> None:
 @pytest.mark.slow
 def test_a_random_workload_parks_at_its_gate_and_fires_each_effect_once() -> None:
     check_random_workloads(WORKFLOW)
+
+
+@pytest.mark.slow
+def test_what_the_package_says_is_quoted_word_for_word() -> None:
+    check_quotes(WORKFLOW)

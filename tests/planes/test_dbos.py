@@ -73,7 +73,7 @@ def test_an_exception_is_the_end_of_a_workflow_and_only_a_fork_goes_on(cell):
 
 def test_a_recorded_step_is_never_run_again_and_an_interrupted_one_is(cell):
     assert cell("EO/recover/fork-failed").measured is Measured.CONFORMS
-    assert cell("EO/window/recover/fork-failed").measured is Measured.BREACHES
+    assert cell("EO/recover/fork-failed/window").measured is Measured.BREACHES
 
 
 def test_each_fork_has_an_outcome_of_its_own_and_a_retry_fires_nothing(cell):

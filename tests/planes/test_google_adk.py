@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from surveyed import assert_consistent, check_random_workloads
+from surveyed import assert_consistent, check_quotes, check_random_workloads
 
 from resumption.planes.google_adk.spec import SPECS, WORKFLOW
 
@@ -15,3 +15,8 @@ def test_forms_statements_and_locks_hang_together() -> None:
 @pytest.mark.slow
 def test_a_random_workload_parks_at_its_gate_and_fires_each_effect_once() -> None:
     check_random_workloads(WORKFLOW)
+
+
+@pytest.mark.slow
+def test_what_the_package_says_is_quoted_word_for_word() -> None:
+    check_quotes(WORKFLOW)

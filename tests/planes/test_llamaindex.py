@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from importlib import metadata
 
 import pytest
@@ -85,6 +86,8 @@ def test_a_readme_is_quoted_word_for_word(found):
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.path)
 def test_the_framework_makes_what_the_caller_saves(spec):
     assert spec.reason_against(spec.backends[0], Capability.OWN_WRITES) == ""
+    alone = replace(spec, framework_snapshots=False)
+    assert alone.reason_against(alone.backends[0], Capability.OWN_WRITES).endswith(spec.snapshots)
 
 
 # The life of a run --------------------------------------------------------------------------------------------------

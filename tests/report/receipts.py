@@ -7,7 +7,9 @@ from dataclasses import replace
 from resumption.contract.judges.stories import finding
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Facet, Finding, Label, Measured
+from resumption.harness.heats import Heat, Racer, Terms
 from resumption.harness.policy import ExitCode, FailOn, Policy
+from resumption.harness.races import Grid, Race
 from resumption.harness.receipts import Cell, Part, Receipt, new_receipt
 from resumption.history.events import (
     Consume,
@@ -34,7 +36,7 @@ from resumption.history.workload import Effect, Interrupt, Task, Workload
 from resumption.planes.interface import Operation
 from resumption.report.view import View
 
-__all__ = ["HOSTILE", "cell", "crashed", "receipt", "told", "view"]
+__all__ = ["HOSTILE", "cell", "crashed", "race", "receipt", "told", "view"]
 
 HOSTILE = (
     "</script><script>window.owned = 1</script><img src=x onerror='window.owned = 1'>"
@@ -144,6 +146,34 @@ def receipt(*cells: Cell, **histories: History) -> Receipt:
     """A receipt of these cells, with the histories by name."""
     texts = {name: encode_history(history).decode(errors="surrogatepass") for name, history in histories.items()}
     return new_receipt(cells, texts, {})
+
+
+def race() -> Race:
+    """A race in which two racers always both fire, and four never more than one."""
+    grid = Grid(racers=(2, 4), jitters_ms=(0.0, 5.0), repetitions=1)
+    heats = tuple(
+        Heat(
+            plane="frame",
+            version="1.2.3",
+            path="graph",
+            backend="sqlite",
+            point=point,
+            racers=tuple(
+                Racer(
+                    arrived_ms=0.0,
+                    consumed=True,
+                    fired=int(point.racers == 2 or number == 0),
+                    fired_ms=1.0,
+                    outcome="completed",
+                )
+                for number in range(point.racers)
+            ),
+        )
+        for point in grid.points()
+    )
+    return Race(
+        created="today", platform="here", python="3", pins={}, terms=Terms(), grid=grid, heats=heats, unraced=()
+    )
 
 
 def view(*cells: Cell, fail_on: FailOn = FailOn.VIOLATION, **histories: History) -> View:

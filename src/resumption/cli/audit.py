@@ -11,7 +11,7 @@ from resumption.errors import ReceiptUnreadable
 from resumption.harness.policy import ExitCode
 from resumption.harness.probes import PROBES
 from resumption.harness.receipts import Receipt, read_receipt, write
-from resumption.harness.rejudging import disagreements, rejudge
+from resumption.harness.rejudging import disagreements, rejudge, silent_on
 from resumption.report.output import writing
 
 __all__ = ["audit"]
@@ -33,8 +33,8 @@ def audit(ctx: click.Context, paths: tuple[Path, ...], update: bool) -> None:
         receipt = read_receipt(file)
         found = disagreements(receipt)
         click.echo(f"{file}: {_extent(receipt)}: {f'{len(found)} disagree' if found else 'agree'}")
-        if later := _later(receipt):
-            click.echo(f"  says nothing of these probes: {', '.join(later)}")
+        if silent := silent_on(receipt, PROBES):
+            click.echo(f"  says nothing of these probes: {', '.join(probe.address for probe in silent)}")
         for difference in found:
             click.echo(f"  {difference}")
         if update and found:
@@ -51,12 +51,6 @@ def _files(paths: Sequence[Path]) -> list[Path]:
             f"There is no receipt in {', '.join(map(str, paths))}.", advice="Receipts are files that end in .json."
         )
     return files
-
-
-def _later(receipt: Receipt) -> list[str]:
-    """The probes of the suite that no cell of the receipt knows."""
-    known = {part.probe for cell in receipt.cells for part in cell.parts}
-    return [probe.address for probe in PROBES if probe.address not in known]
 
 
 def _extent(receipt: Receipt) -> str:

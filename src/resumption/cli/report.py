@@ -10,7 +10,9 @@ from pathlib import Path
 import click
 
 from resumption.errors import UnknownName
+from resumption.harness.comparison import compare
 from resumption.harness.policy import FailOn, Policy, exit_code
+from resumption.harness.races import read_race
 from resumption.harness.receipts import Receipt, read_receipt
 from resumption.planes.registry import specs
 from resumption.planes.statements import Citation, load
@@ -61,9 +63,18 @@ _SUFFIXES = {".html": _Format.HTML, ".md": _Format.MARKDOWN, ".xml": _Format.JUN
     help="What counts as a failure in the formats that know failures.",
 )
 @click.option("--strict", is_flag=True, help="Label by the strict rule: any breach of a documented form violates.")
+@click.option("--since", "since", metavar="RECEIPT", type=_FILE, help="In html, tell what changed since this receipt.")
+@click.option("--race", "race_file", metavar="FILE", type=_FILE, help="In html, show what `race --json` wrote too.")
 @click.option("-v", "--verbose", is_flag=True, help="In text, tell every story, not one of each kind.")
 def report(
-    receipt_file: Path, form: str | None, output: Path | None, fail_on: str, strict: bool, verbose: bool
+    receipt_file: Path,
+    form: str | None,
+    output: Path | None,
+    fail_on: str,
+    strict: bool,
+    since: Path | None,
+    race_file: Path | None,
+    verbose: bool,
 ) -> None:
     """Write what RECEIPT says, a file that `resumption check --json` wrote. Nothing is measured again.
 
@@ -80,6 +91,10 @@ def report(
         verbose=verbose,
     )
     chosen = _format(form, output)
+    if (since or race_file) and chosen is not _Format.HTML:
+        raise click.UsageError(
+            "--since and --race are for html; `resumption compare` tells what changed in other formats."
+        )
     if chosen is _Format.TEXT:
         if output:
             raise click.UsageError("text is for the terminal: redirect it, or choose another --format for -o.")
@@ -87,7 +102,14 @@ def report(
         return
     if chosen is _Format.GITHUB:
         _summarise(view)
-    text = _WRITERS[chosen](view, receipt_file)
+    if chosen is _Format.HTML:
+        text = html_page(
+            view,
+            comparison=compare(read_receipt(since), receipt, names=(since.name, receipt_file.name)) if since else None,
+            race=read_race(race_file) if race_file else None,
+        )
+    else:
+        text = _WRITERS[chosen](view, receipt_file)
     if output is None:
         click.echo(text, nl=False)
         return
@@ -96,7 +118,6 @@ def report(
 
 
 _WRITERS: Mapping[_Format, Callable[[View, Path], str]] = {
-    _Format.HTML: lambda view, _: html_page(view),
     _Format.MARKDOWN: lambda view, _: markdown(view),
     _Format.JUNIT: lambda view, _: junit(view),
     _Format.SARIF: lambda view, file: sarif(view, _relative(file)),

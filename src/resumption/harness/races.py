@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
+
 from resumption.contract.verdicts import Label
-from resumption.errors import BackendMissing, HostsUnavailable, PostgresMissing, ResumptionError
+from resumption.errors import BackendMissing, HostsUnavailable, PostgresMissing, ReceiptUnreadable, ResumptionError
 from resumption.harness.environments import Environment
 from resumption.harness.heats import Heat, Means, Point, Terms, run_heat
 from resumption.harness.installations import Installation
@@ -20,7 +22,7 @@ from resumption.harness.stores import DatabaseStores, PostgresServer, Stores, st
 from resumption.harness.workspace import workspace_folder
 from resumption.planes.interface import Backend, PlaneSpec
 
-__all__ = ["FORMAT", "PRESETS", "Grid", "Race", "Unraced", "run_race"]
+__all__ = ["FORMAT", "PRESETS", "Grid", "Race", "Unraced", "read_race", "run_race"]
 
 FORMAT = "resumption.race/1"
 
@@ -90,6 +92,23 @@ class Race:
     def is_open(self) -> bool:
         """Whether something could not be raced here and now, which can be elsewhere or another time."""
         return any(unraced.label is not Label.NOT_APPLICABLE for unraced in self.unraced)
+
+
+def read_race(path: Path) -> Race:
+    """Read what `resumption race --json` wrote. Raises `ReceiptUnreadable` if the file is no race of this format."""
+    try:
+        race = msgspec.json.decode(path.read_bytes(), type=Race)
+    except OSError as error:
+        raise ReceiptUnreadable(
+            f"The race {path} can't be read: {error.strerror}.", advice="Check the path and its permissions."
+        ) from error
+    except (msgspec.DecodeError, ValueError) as error:
+        raise ReceiptUnreadable(
+            f"{path} is no race: {error}.", advice=f"Races are what `race --json` writes, of format {FORMAT}."
+        ) from error
+    if race.format != FORMAT:
+        raise ReceiptUnreadable(f"{path} has the format {race.format!r}.", advice=f"This version reads {FORMAT}.")
+    return race
 
 
 def run_race(

@@ -7,14 +7,18 @@ no history for it is inconclusive.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+
+import msgspec
 
 from resumption.contract.judges import judge
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Judgement, Label, Measured, merge, merge_measured
 from resumption.errors import ReceiptUnreadable, UnknownName
 from resumption.harness.cells import Verdict, verdict
+from resumption.harness.probes import Probe
 from resumption.harness.receipts import Cell, Part, Receipt
 from resumption.history.history import History
 from resumption.history.ndjson import decode_history
@@ -22,9 +26,11 @@ from resumption.planes.interface import Form, PlaneSpec
 from resumption.planes.registry import specs
 from resumption.planes.statements import Citation, bearing, load
 
-__all__ = ["Disagreement", "compact", "disagreements", "rejudge"]
+__all__ = ["Disagreement", "compact", "disagreements", "extend", "rejudge", "silent_on"]
 
 _ADVICE = "Take the receipt as it was written, or measure again."
+_ROOTS = b"|".join(b"data dev home mnt opt private root srv tmp usr var work Users Volumes".split())
+_MACHINE = re.compile(rb"/(?:" + _ROOTS + rb")/(?:[\w.@+-]+/)*([\w.@+-]+)")
 _MEASURED_NOTHING = {Label.NOT_APPLICABLE, Label.NOT_RUN, Label.INCONCLUSIVE}
 
 
@@ -80,11 +86,19 @@ def _findings_of(said: Cell | Part) -> str:
     return "; ".join(sorted(finding.summary for finding in said.findings)) or "nothing"
 
 
+def silent_on(receipt: Receipt, probes: Iterable[Probe]) -> tuple[Probe, ...]:
+    """The probes that no cell of a receipt knows: they were added later, or passed the plane by."""
+    known = {part.probe for cell in receipt.cells for part in cell.parts}
+    return tuple(probe for probe in probes if probe.address not in known)
+
+
 def compact(receipt: Receipt) -> Receipt:
     """The receipt with no more histories than its verdicts rest on: one for each finding, or one that bears witness.
 
-    Its findings are those of the histories that were kept. Raises as `rejudge` does.
+    Its findings are those of the histories that were kept. Of paths of the machine that measured, which errors tell,
+    only the last name stays. Raises as `rejudge` does.
     """
+    receipt = msgspec.json.decode(_MACHINE.sub(rb"\1", msgspec.json.encode(receipt)), type=Receipt)
     bench = _Bench(receipt)
     kept: dict[str, str] = {}
     cells = []
@@ -96,6 +110,35 @@ def compact(receipt: Receipt) -> Receipt:
             parts.append(replace(part, histories=tuple(chosen)))
         cells.append(replace(cell, parts=tuple(parts)))
     return rejudge(replace(receipt, cells=tuple(cells), histories=kept))
+
+
+def extend(receipt: Receipt, later: Receipt) -> Receipt:
+    """A receipt with what other probes measured later, of the same planes with the same distributions.
+
+    Raises `ReceiptUnreadable` if the distributions differ, or a probe is in both.
+    """
+    if any(receipt.pins.get(plane, pins) != pins for plane, pins in later.pins.items()):
+        raise ReceiptUnreadable(
+            "The later receipt is of other distributions.", advice="Measure all probes again, in one environment."
+        )
+    cells = {_place(cell): cell for cell in receipt.cells}
+    for cell in later.cells:
+        known = cells.get(_place(cell))
+        if known and {part.probe for part in known.parts} & {part.probe for part in cell.parts}:
+            raise ReceiptUnreadable(f"Both receipts measured {cell.identity}.", advice="Name other probes.")
+        cells[_place(cell)] = replace(known, parts=(*known.parts, *cell.parts)) if known else cell
+    return rejudge(
+        replace(
+            receipt,
+            pins={**receipt.pins, **later.pins},
+            cells=tuple(cells.values()),
+            histories={**receipt.histories, **later.histories},
+        )
+    )
+
+
+def _place(cell: Cell) -> tuple[str, str]:
+    return cell.identity, cell.version
 
 
 @dataclass(slots=True)

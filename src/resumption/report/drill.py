@@ -19,6 +19,7 @@ from resumption.report.text import hang, heading, mark
 __all__ = ["ADVICE", "describe", "print_drills", "stories"]
 
 _INDENT = 4
+_MOST_PROBLEMS = 3
 
 _EFFECT = "Put the call behind @effect, with a key that names it in the world (docs/effects.md)"
 
@@ -110,7 +111,7 @@ def _print_drill(drilled: Drilled, console: Console, *, verbose: bool) -> None:
     for (breach, _), cases in groups.items():
         console.print()
         _print_group(breach, cases, console, verbose=verbose)
-    _print_tried(drilled, console, clean=not groups)
+    _print_tried(drilled, console, clean=not groups, verbose=verbose)
 
 
 def _print_group(
@@ -140,7 +141,8 @@ def _places(protocols: Sequence[Protocol]) -> list[str]:
 
 
 def _legible(at: str) -> str:
-    """A place without LangGraph's own names for what was sent to a node."""
+    """A place without LangGraph's own names for what was sent to a node, and for what a function calls."""
+    at = re.sub(r"~__pregel_push, ~__pregel_pull, ([^,]+), 0*(\d+), [^):]*", r"call \2 of \1", at)
     return re.sub(r"~__pregel_push, 0*(\d+), [^):]*", r"Send \1", at)
 
 
@@ -171,11 +173,13 @@ def _print_story(protocol: Protocol | None, finding: Finding, console: Console) 
         hang(console, number, step.text, indent=_INDENT + 8)
 
 
-def _print_tried(drilled: Drilled, console: Console, *, clean: bool) -> None:
+def _print_tried(drilled: Drilled, console: Console, *, clean: bool, verbose: bool) -> None:
     console.print()
     counts = Counter(outcome.protocol.action for outcome in drilled.outcomes)
     told = ", ".join(f"{_TRIED[action]} {counts[action]}" for action in Action if counts[action])
-    symbol = mark(console, Label.HOLDS if clean else Label.VIOLATES)
+    problems = [outcome for outcome in drilled.outcomes if outcome.problem]
+    whole = not problems and not drilled.left_out
+    symbol = mark(console, Label.VIOLATES if not clean else Label.HOLDS if whole else Label.INCONCLUSIVE)
     failed = sum(any(not found.documented for found in outcome.found) for outcome in drilled.outcomes)
     title = Text(" ") + symbol + Text(" ")
     what = f"{len(drilled.outcomes)} protocols, {failed} of them with a finding ({told})"
@@ -184,10 +188,11 @@ def _print_tried(drilled: Drilled, console: Console, *, clean: bool) -> None:
     if doubts:
         note = f"{doubts} runs stopped to ask an operator whether an effect fired (InDoubt): not one fired it twice"
         hang(console, Text("   "), note, indent=3)
-    for outcome in drilled.outcomes:
-        if outcome.problem:
-            sign = Text(" ") + mark(console, Label.INCONCLUSIVE) + Text(" ")
-            hang(console, sign, f"{outcome.protocol.name}: {outcome.problem}", indent=3)
+    for outcome in problems if verbose else problems[:_MOST_PROBLEMS]:
+        sign = Text(" ") + mark(console, Label.INCONCLUSIVE) + Text(" ")
+        hang(console, sign, f"{outcome.protocol.name}: {outcome.problem}", indent=3)
+    if len(problems) > _MOST_PROBLEMS and not verbose:
+        hang(console, Text("   "), f"and {len(problems) - _MOST_PROBLEMS} more that tell nothing (-v)", indent=3)
     if drilled.left_out:
         sign = Text(" ") + mark(console, Label.INCONCLUSIVE) + Text(" ")
         note = f"{drilled.left_out} more protocols were left out: the time was up (--time; the order is that of --seed)"

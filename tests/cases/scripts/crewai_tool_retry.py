@@ -1,9 +1,13 @@
-"""For an interpreter that has CrewAI: use a tool whose reply is lost, and write how often it had its effect."""
+"""For an interpreter that has CrewAI: use a tool whose reply is lost, and write how often it had its effect.
+
+What it says goes into a file of the folder named first: CrewAI writes to the terminal from threads of its own.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 from crewai.tools import tool
 from crewai.tools.tool_calling import ToolCalling
@@ -21,4 +25,4 @@ def pay(order: str) -> str:
 
 usage = ToolUsage(tools_handler=None, tools=[pay.to_structured_tool()], task=None, function_calling_llm=None)
 said = usage.use(ToolCalling(tool_name="pay", arguments={"order": "o-1"}), tool_string="")
-sys.stdout.write(f"\n{json.dumps({'paid': paid, 'said': str(said)})}\n")
+Path(sys.argv[1], "said.json").write_text(json.dumps({"paid": paid, "said": str(said)}))

@@ -1,4 +1,7 @@
-"""For an interpreter that has CrewAI: run flows with checkpoints, and write what their files hold."""
+"""For an interpreter that has CrewAI: run flows with checkpoints, and write what their files hold.
+
+What it says goes into a file of the folder named first: CrewAI writes to the terminal from threads of its own.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,8 @@ def pair(file: Path) -> list[list[str]]:
     return [sorted(flow["checkpoint_completed_methods"]), sorted(flow["checkpoint_state"]["trail"])]
 
 
-root, runs = Path(sys.argv[1]), int(sys.argv[2])
+root, runs = Path(sys.argv[1], "checkpoints"), int(sys.argv[2])
 for number in range(runs):
     contextvars.copy_context().run(run, root / str(number))
-sys.stdout.write(f"\n{json.dumps([pair(file) for file in root.rglob('*.json')])}\n")
+pairs = [pair(file) for file in root.rglob("*.json")]
+Path(sys.argv[1], "said.json").write_text(json.dumps(pairs))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import operator
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.func import entrypoint, task
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import interrupt
 from pydantic import BaseModel
@@ -93,6 +96,33 @@ def effect_before_the_interrupt() -> StateGraph[State]:
     return builder
 
 
+@task
+def _draft() -> str:
+    return charge("the draft")
+
+
+@task
+def _send() -> str:
+    return charge("the item")
+
+
+@entrypoint(checkpointer=InMemorySaver())
+def functional(_: Any) -> list[str]:
+    """The functional API, without a record of its effects."""
+    return [_draft().result(), interrupt("Sure?"), _send().result()]
+
+
+def _breakpoint() -> Any:
+    builder = StateGraph(State)
+    builder.add_node("pay", lambda state: {"done": [charge("the item")]})
+    builder.add_edge(START, "pay")
+    return builder.compile(interrupt_before=["pay"])
+
+
+breakpoint_before = _breakpoint()
+"""A compiled graph that stops at a breakpoint, and asks nothing."""
+
+
 class Checked(BaseModel):
     names: list[str] = []
 
@@ -129,6 +159,24 @@ def swallowed_second_answer() -> StateGraph[State]:
     builder.add_node("pay", pay)
     builder.add_edge(START, "ask")
     builder.add_edge("ask", "pay")
+    return builder
+
+
+def looks_and_then_acts() -> StateGraph[State]:
+    """Looks whether it has charged, and charges after a while: two workers both see that it hasn't."""
+
+    def pay(state: State) -> State:
+        answer = interrupt("Sure?")
+        charged = Path("charged")
+        if not charged.exists():
+            time.sleep(0.5)  # the time that a provider takes
+            charge("the item")
+            charged.touch()
+        return {"done": [answer]}
+
+    builder = StateGraph(State)
+    builder.add_node("pay", pay)
+    builder.add_edge(START, "pay")
     return builder
 
 

@@ -28,6 +28,11 @@ def receipt() -> Receipt:
     raise AssertionError("a drill must not call it")
 
 
+def rate() -> float:
+    """Ask somebody outside, without doing anything to them."""
+    raise AssertionError("a drill must not call it")
+
+
 def generator() -> Any:
     """No effect: nothing has happened when it returns."""
     yield 1
@@ -68,6 +73,13 @@ def failing() -> StateGraph[State]:
     return _builder(pay)
 
 
+def without_an_end() -> StateGraph[State]:
+    """A builder that nothing leads into."""
+    builder = StateGraph(State)
+    builder.add_node("pay", lambda state: {"number": 1})
+    return builder
+
+
 def broken_factory() -> StateGraph[State]:
     """A factory that fails."""
     raise RuntimeError("no such database")
@@ -77,6 +89,6 @@ def with_a_receipt() -> StateGraph[State]:
     """Uses what its effect returns."""
 
     def pay(state: State) -> State:
-        return {"number": receipt().number}
+        return {"number": receipt().number * rate()}
 
     return _builder(pay)

@@ -98,6 +98,39 @@ def verified() -> Any:
     return guard(_approval(pay).compile(checkpointer=InMemorySaver()))
 
 
+@effect(ledger, key=lambda order: f"cautious:{order}")
+def cautious(order: str) -> str:
+    """Charge once; in doubt, an operator is asked."""
+    return send(100, current_key())
+
+
+def surfaced() -> StateGraph[State]:
+    """Has its effect behind `@effect` as it is by default."""
+
+    def pay(state: State) -> State:
+        cautious("order-1")
+        return {"done": ["paid"]}
+
+    return _approval(pay)
+
+
+def two_gates() -> StateGraph[State]:
+    """Asks twice, one after the other."""
+
+    def ask(name: str) -> Any:
+        def node(state: State) -> State:
+            answer = interrupt(f"{name}?")
+            send(100, f"{name}: {answer}")
+            return {"done": [f"{name}={answer}"]}
+
+        return node
+
+    builder = StateGraph(State)
+    builder.add_sequence([("first", ask("first")), ("second", ask("second"))])
+    builder.add_edge(START, "first")
+    return builder
+
+
 class Item(TypedDict):
     name: str
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import threading
 from collections import Counter
 from typing import Any
 
@@ -17,7 +18,8 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
-from resumption.langgraph import Fenced, GuardError, guard
+from resumption.harness.relay import Relay
+from resumption.langgraph import Fenced, GuardError, RunBusy, guard
 
 from .programs import THREAD, answer
 from .test_crashes import die, in_child
@@ -122,3 +124,86 @@ def test_an_executor_that_was_cut_off_stores_nothing(bench, url):
         with pytest.raises(Fenced):
             app.invoke(answer("yes"), THREAD, durability="sync")
         assert "notify" not in bench.fired()
+
+
+# The network between an executor and the database is cut: what was sent arrives when it is whole again. ---------------
+
+
+@pytest.fixture
+def far(url):
+    """The database behind a network of its own."""
+    parts = psycopg.conninfo.conninfo_to_dict(url)
+    with Relay("127.0.0.1", ("127.0.0.1", int(parts["port"]))) as relay:
+        yield relay, psycopg.conninfo.make_conninfo(url, port=relay.port)
+
+
+def cut_off(url: str) -> None:
+    """The server gives up every session but this: what it does, in time, with those that it doesn't reach."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+            " AND application_name = 'far'"
+        )
+
+
+def test_an_executor_that_is_cut_off_after_its_claim_is_replaced_and_stores_nothing(bench, url, far):
+    """The gate of the one that was cut off runs on: its effect is the ledger's to know, its writes are refused."""
+    relay, distant = far
+    inside, leave = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        inside.set()
+        assert leave.wait(60)
+
+    distant = psycopg.conninfo.make_conninfo(distant, application_name="far")
+    near = bench.builder(pay=bench.gate("pay"), notify=bench.step("notify"))
+    held = bench.builder(pay=bench.gate("pay", before=hold), notify=bench.step("notify"))
+    with PostgresSaver.from_conn_string(url) as saver, PostgresSaver.from_conn_string(distant) as away:
+        app, lonely = guard(near.compile(checkpointer=saver), wait=0.0), guard(held.compile(checkpointer=away))
+        app.invoke(INPUT, THREAD)
+        failed: list[Exception] = []
+
+        def answer_from_afar() -> None:
+            try:
+                # Without it the next node begins while the write is still on its way.
+                lonely.invoke(answer("yes"), THREAD, durability="sync")
+            except Exception as error:
+                failed.append(error)
+
+        racer = threading.Thread(target=answer_from_afar)
+        racer.start()
+        assert inside.wait(60)
+        with relay.cut():
+            with pytest.raises(RunBusy):
+                app.invoke(answer("yes"), THREAD)
+            cut_off(url)
+            assert app.invoke(answer("yes"), THREAD)["trail"] == ["pay=yes", "notify"]
+            leave.set()
+        racer.join(60)
+        assert isinstance(failed[0], psycopg.OperationalError | Fenced)
+        assert app.get_state(THREAD).values == {"trail": ["pay=yes", "notify"]}
+        assert app.invoke(answer("yes"), THREAD)["trail"] == ["pay=yes", "notify"]
+    assert bench.fired().count("notify") == 1
+
+
+def test_an_executor_that_is_cut_off_before_its_claim_claims_nothing(bench, url, far):
+    relay, distant = far
+    program = bench.builder(pay=bench.gate("pay"))
+    with PostgresSaver.from_conn_string(url) as saver, PostgresSaver.from_conn_string(distant) as away:
+        app, lonely = guard(program.compile(checkpointer=saver)), guard(program.compile(checkpointer=away))
+        app.invoke(INPUT, THREAD)
+        outcomes: list[Any] = []
+        with relay.cut():
+            racer = threading.Thread(target=lambda: outcomes.append(_outcome(lonely, "no")))
+            racer.start()
+            assert app.invoke(answer("yes"), THREAD)["trail"] == ["pay=yes"]
+        racer.join(60)
+    assert outcomes == ["AlreadyConsumed"]
+    assert bench.fired() == ["pay=yes"]
+
+
+def _outcome(app: Any, value: str) -> str:
+    try:
+        return str(app.invoke(answer(value), THREAD)["trail"][0])
+    except GuardError as error:
+        return type(error).__name__

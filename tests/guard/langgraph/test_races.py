@@ -69,7 +69,7 @@ def _race_in_processes(bench: Bench, values: list[Any]) -> list[str]:
 
 
 RACES = {"threads": _race_in_threads, "processes": _race_in_processes}
-FEW = [2, 4, pytest.param(8, marks=pytest.mark.slow), pytest.param(16, marks=pytest.mark.slow)]
+FEW = [2, 4, *(pytest.param(many, marks=pytest.mark.slow) for many in (8, 16, 32, 64))]
 
 
 @pytest.mark.parametrize("kind", RACES)
@@ -87,6 +87,32 @@ def test_of_equal_decisions_one_is_executed_and_all_get_its_outcome(bench, kind,
     slow_approval(bench).invoke(INPUT, THREAD)
     assert Counter(RACES[kind](bench, ["yes"] * racers)) == {"pay=yes": racers}
     assert bench.fired() == ["pay=yes"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("repetition", range(10))
+@pytest.mark.parametrize("kind", RACES)
+@pytest.mark.parametrize("racers", [2, 4, 8, 16, 32, 64])
+def test_of_mixed_answers_and_recoveries_one_executes(bench, kind, racers, repetition):
+    """Half repeat the decision of an executor that failed, a quarter contradict it, a quarter recover it."""
+    _failed(bench)
+    outcomes = Counter(RACES[kind](bench, ["yes", "no", "yes", None] * (racers // 4) or ["yes", None]))
+    assert bench.fired() == ["pay=yes"]
+    contradictions = racers // 4
+    assert outcomes["pay=yes"] == racers - contradictions
+    assert outcomes["DecisionPending"] + outcomes["AlreadyConsumed"] == contradictions
+
+
+def _failed(bench: Bench) -> None:
+    """A decision is on record, and its executor's node raised."""
+
+    def fail() -> None:
+        raise ConnectionError
+
+    app = bench.guarded(bench.builder(pay=bench.gate("pay", before=fail)))
+    app.invoke(INPUT, THREAD)
+    with pytest.raises(ConnectionError):
+        app.invoke(answer("yes"), THREAD)
 
 
 @pytest.mark.parametrize("kind", RACES)

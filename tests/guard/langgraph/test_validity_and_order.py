@@ -14,6 +14,7 @@ import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.func import entrypoint, task
 from langgraph.graph import END, START, StateGraph
+from langgraph.types import Send
 from pydantic import BaseModel, Field
 
 from resumption.langgraph import InvalidCheckpoint, guard
@@ -79,6 +80,23 @@ def test_an_annotation_that_nobody_enforces_is_warned_of_once(bench, caplog):
         app.invoke({"xs": []}, THREAD)
         app.invoke({"xs": []}, THREAD)
     assert len([record for record in caplog.records if "annotation" in record.message]) == 1
+
+
+@pytest.mark.parametrize("payload", [{"count": "many"}, {"count": -1}])
+def test_a_node_is_sent_nothing_that_its_input_schema_excludes(bench, payload):
+    """LangGraph stores it, and then fails whenever it runs the node."""
+    builder: StateGraph[Any] = StateGraph(Model)
+    builder.add_node("plan", lambda state: {"xs": ["planned"]})
+    builder.add_node("work", lambda state: bench.fire("work"))
+    builder.add_edge(START, "plan")
+    builder.add_conditional_edges("plan", lambda state: [Send("work", {"count": 1}), Send("work", payload)], ["work"])
+    app = guard(builder.compile(checkpointer=bench.saver()))
+    with pytest.raises(InvalidCheckpoint, match="'plan' sends 'work'"):
+        app.invoke({"xs": []}, THREAD)
+    assert bench.fired() == []
+    assert app.get_state(THREAD).next == ("plan",)
+    app.update_state(THREAD, {"xs": ["by hand"]}, as_node="work")
+    assert app.get_state(THREAD).values["xs"] == ["by hand"]
 
 
 class SlowSaver(SqliteSaver):

@@ -293,7 +293,10 @@ def _slotting(call: Call, house: House, sight: Sight, one: Bound) -> Work[None]:
     yield from putting(keeper.guard_slots, call.thread, place, RESUME, serde.dumps_typed(answers))
     for at in question.shown_by:
         others = tuple(shown for shown in step.shown_at(at, house.unpack) if shown.id != one.interrupt)
-        yield from putting(keeper.guard_slots, call.thread, at, INTERRUPT, serde.dumps_typed(others))
+        if others:
+            yield from putting(keeper.guard_slots, call.thread, at, INTERRUPT, serde.dumps_typed(others))
+        else:  # not an empty one: LangGraph up to 1.2.9 takes the first interrupt of every slot
+            yield from dropping(keeper.guard_slots, call.thread, at, INTERRUPT)
 
 
 def _withdrawing(call: Call, house: House, sight: Sight, taken: Sequence[Bound]) -> Work[None]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Annotated, Any, NotRequired, Required, get_args, get_origin, get_type_hints
 
 from langchain_core.runnables import RunnableConfig
+from langgraph._internal._constants import TASKS
 from langgraph._internal._runnable import RunnableCallable
 from langgraph.channels.base import BaseChannel
 from langgraph.pregel import Pregel
@@ -42,8 +43,8 @@ def validated(graph: Pregel[Any, Any, Any, Any]) -> dict[str, PregelNode]:
 
     A subgraph is found where it is a node itself. One that a node's code calls is not looked into.
     """
-    rules = _rules(graph)
-    return {name: _validated_node(name, node, rules) for name, node in graph.nodes.items()}
+    rules, receivers = _rules(graph), _receivers(graph)
+    return {name: _validated_node(name, node, rules, receivers) for name, node in graph.nodes.items()}
 
 
 def breaches(graph: Pregel[Any, Any, Any, Any], values: Mapping[str, Any]) -> list[str]:
@@ -58,10 +59,12 @@ def breaches(graph: Pregel[Any, Any, Any, Any], values: Mapping[str, Any]) -> li
     return found
 
 
-def _validated_node(name: str, node: PregelNode, rules: dict[str, _Rule]) -> PregelNode:
+def _validated_node(
+    name: str, node: PregelNode, rules: dict[str, _Rule], receivers: Mapping[str, TypeAdapter[Any]]
+) -> PregelNode:
     changes: dict[str, Any] = {}
-    if rules and node.writers:
-        changes["writers"] = [*node.writers, _check(name, rules)]
+    if (rules or receivers) and node.writers:
+        changes["writers"] = [*node.writers, _check(name, rules, receivers)]
     if isinstance(node.bound, Pregel):
         inner = object.__new__(type(node.bound))
         inner.__dict__.update(node.bound.__dict__)
@@ -75,7 +78,7 @@ def _rules(graph: Pregel[Any, Any, Any, Any]) -> dict[str, _Rule]:
     builder = getattr(graph, "builder", None)
     rules: dict[str, _Rule] = {}
     for schema in getattr(builder, "schemas", {}):
-        enforced = dataclasses.is_dataclass(schema) or (isinstance(schema, type) and issubclass(schema, BaseModel))
+        enforced = _enforced(schema)
         for channel, annotation in _annotations(schema).items():
             known = rules.get(channel)
             if isinstance(graph.channels.get(channel), BaseChannel) and (known is None or enforced > known.enforced):
@@ -83,6 +86,17 @@ def _rules(graph: Pregel[Any, Any, Any, Any]) -> dict[str, _Rule]:
                 if adapter is not None:
                     rules[channel] = _Rule(adapter, enforced)
     return rules
+
+
+def _receivers(graph: Pregel[Any, Any, Any, Any]) -> dict[str, TypeAdapter[Any]]:
+    """What a node may be sent, for those whose input schema is enforced."""
+    nodes = getattr(getattr(graph, "builder", None), "nodes", {})
+    schemas = {name: node.input_schema for name, node in nodes.items()}
+    return {name: TypeAdapter(schema) for name, schema in schemas.items() if _enforced(schema)}
+
+
+def _enforced(schema: Any) -> bool:
+    return dataclasses.is_dataclass(schema) or (isinstance(schema, type) and issubclass(schema, BaseModel))
 
 
 def _annotations(schema: Any) -> dict[str, Any]:
@@ -111,9 +125,15 @@ def _adapter(annotation: Any) -> TypeAdapter[Any] | None:
     return TypeAdapter(annotation)
 
 
-def _check(node: str, rules: Mapping[str, _Rule]) -> RunnableCallable:
+def _check(node: str, rules: Mapping[str, _Rule], receivers: Mapping[str, TypeAdapter[Any]]) -> RunnableCallable:
     def check(value: Any, config: RunnableConfig) -> Any:
         writes = getattr(config["configurable"]["__pregel_send"], "__self__", None)
+        for target, reason in _missent(writes or (), receivers):
+            _clear(writes)
+            raise InvalidCheckpoint(
+                f"Node {node!r} sends {target!r} what its input schema excludes: {reason}.",
+                advice="Nothing of it was stored. Correct the node, and recover with invoke(None).",
+            )
         written = {channel for channel, _ in writes} & rules.keys() if writes is not None else rules.keys()
         for channel, reason in _breaches(config, written, rules):
             if rules[channel].enforced:
@@ -131,6 +151,16 @@ def _check(node: str, rules: Mapping[str, _Rule]) -> RunnableCallable:
         return check(value, config)
 
     return RunnableCallable(check, acheck, name="resumption_validity", trace=False, recurse=False)
+
+
+def _missent(writes: Iterable[tuple[str, Any]], receivers: Mapping[str, TypeAdapter[Any]]) -> Iterator[tuple[str, str]]:
+    """The nodes that are sent what they can't take: LangGraph would store it, and fail for good when it runs them."""
+    for channel, value in list(writes):
+        if channel == TASKS and value.node in receivers and isinstance(value.arg, Mapping):
+            try:
+                receivers[value.node].validate_python(value.arg)
+            except ValidationError as error:
+                yield value.node, _reasons(error)
 
 
 def _breaches(config: RunnableConfig, channels: Set[str], rules: Mapping[str, _Rule]) -> Iterator[tuple[str, str]]:

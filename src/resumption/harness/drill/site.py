@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from resumption import errors
@@ -13,6 +13,8 @@ from resumption.errors import WorkerLost
 from resumption.harness.environments import Environment
 from resumption.harness.lab import Lab, Observation, Trial
 from resumption.harness.process import Process, Seat
+from resumption.history.events import EffectBegin
+from resumption.history.history import History
 from resumption.history.workload import Effect, Task, Workload
 from resumption.planes.drill.settings import OUTSIDE, Settings
 from resumption.planes.drill.spec import looking, plane
@@ -140,13 +142,24 @@ class Ground:
 
     def leave(self) -> None:
         """The trial ended, and was observed."""
-        self.observation = self._lab.observations[-1] if self._lab.observations else None
+        if self._lab.observations:
+            seen = self._lab.observations[-1]
+            self.observation = replace(seen, history=_widened(seen.history))
 
     def process(self, fault: Fault | None = None) -> Process:
         """Start a process of the trial."""
         if self._trial is None:
             raise RuntimeError("the trial has not begun")
         return self._trial.process(fault, seat=self._seat)
+
+
+def _widened(history: History) -> History:
+    """The history of a program that has the tasks, too, that only a run shows: a function's, or a graph's in a node."""
+    known = {task.name for task in history.workload.tasks}
+    effects = history.workload.tasks[-1].effects if history.workload.tasks else ()
+    more = dict.fromkeys(begin.task for begin in history.of(EffectBegin) if begin.task not in known)
+    workload = Workload((*history.workload.tasks, *(Task(name, effects) for name in more)))
+    return replace(history, header=replace(history.header, workload=workload))
 
 
 def _workload(nodes: Sequence[str], effects: Sequence[str]) -> Workload:

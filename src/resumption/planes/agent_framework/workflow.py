@@ -7,7 +7,7 @@ server does that takes one request after the other.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from resumption.planes.interface import (
     Decision,
     Handle,
     Instruments,
+    Operation,
     Outcome,
     Parked,
     Snapshot,
@@ -33,6 +34,8 @@ from resumption.planes.interface import (
 )
 
 __all__ = ["WorkflowRun", "open_run", "tamper"]
+
+_DELIVERIES = {form.name for form in (*WORKFLOW.forms_of(Operation.DELIVER), *WORKFLOW.forms_of(Operation.FORK))}
 
 
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> WorkflowRun:
@@ -90,19 +93,19 @@ class WorkflowRun:
 
     def start(self, value: Json) -> Handle:
         """Start the run; the trail in `value` is the first message."""
-        return self._call(self._start(value["trail"]))
+        return self._call(lambda: self._start(value["trail"]))
 
     def deliver(self, decision: Decision) -> Handle:
         """Restore a checkpoint, the latest or the one at the address, and respond to the request there."""
-        if decision.form not in {form.name for form in WORKFLOW.forms} or decision.form == "latest-checkpoint":
+        if decision.form not in _DELIVERIES:
             raise unknown_form(decision.form)
-        return self._call(self._respond(decision))
+        return self._call(lambda: self._respond(decision))
 
     def recover(self, form: str) -> Handle:
         """Restore the latest checkpoint, and let the workflow go on."""
-        if form != "latest-checkpoint":
+        if form != WORKFLOW.forms_of(Operation.RECOVER)[0].name:
             raise unknown_form(form)
-        return self._call(self._recover())
+        return self._call(self._recover)
 
     def inspect(self) -> Snapshot:
         """Return what the latest checkpoint holds: the result, or the trail of a request or of a message."""
@@ -136,16 +139,16 @@ class WorkflowRun:
 
     async def _respond(self, decision: Decision) -> Outcome:
         checkpoint = decision.address.checkpoint
-        if decision.form == "responses":
+        if decision.form == WORKFLOW.forms_of(Operation.DELIVER)[0].name:
             latest = await self._storage.get_latest(workflow_name=self._thread)
             checkpoint = latest and latest.checkpoint_id
         responses = {decision.address.requests[decision.target]: decision.value}
         return self._outcome(await self._build().run(checkpoint_id=checkpoint, responses=responses))
 
-    def _call(self, operation: Coroutine[Any, Any, Outcome]) -> Call:
+    def _call(self, operation: Callable[[], Coroutine[Any, Any, Outcome]]) -> Call:
         def call() -> Outcome:
             self._storage.ended = []
-            return asyncio.run(operation)
+            return asyncio.run(operation())
 
         return Call(call)
 

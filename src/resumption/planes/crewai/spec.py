@@ -61,6 +61,7 @@ def _plane(
             "CREWAI_DISABLE_TRACKING": "true",
             "CREWAI_TRACING_ENABLED": "false",
             "OTEL_SDK_DISABLED": "true",
+            "RUST_BACKTRACE": "0",  # telling a panic of a checkpoint's serializer takes longer than any run
             "OPENBLAS_NUM_THREADS": "1",  # CrewAI imports numpy, whose threads nothing could be forked with
         },
     )
@@ -75,13 +76,13 @@ PERSIST = _plane(
             "restore-state",
             Operation.RECOVER,
             "kickoff(restore_from_state_id=flow id), which loads that state and goes on under a new id.",
-            statement="restore-state",
+            statement="run-on-restored-state",
         ),
         Form(
             "restore-state",
             Operation.FORK,
             "kickoff(restore_from_state_id=flow id), which comes to the question again, then resume(value) there.",
-            statement="restore-state",
+            statement="run-on-restored-state",
         ),
     ),
     fork_discriminator="kickoff(restore_from_state_id=…)",

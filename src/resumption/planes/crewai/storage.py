@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,9 +61,9 @@ class Seam:
         entries = [entry.partition("=")[0] for entry in trail or () if isinstance(entry, str)]
         return [task.name for task in self.workload.tasks if task.name in entries]
 
-    def completed(self, methods: Json) -> list[str]:
+    def completed(self, methods: Container[str]) -> list[str]:
         """The tasks that are done once these methods are on record as completed, in program order."""
-        return [task.name for task in self.workload.tasks if task.name in (methods or ())]
+        return [task.name for task in self.workload.tasks if task.name in methods]
 
 
 class RecordedTables(SQLiteFlowPersistence):  # type: ignore[misc]  # not installed beside the harness
@@ -100,8 +100,9 @@ class RecordedFiles(JsonProvider):  # type: ignore[misc]  # not installed beside
     """What this process's checkpoints are named by: what one holds depends on how far the flow has got meanwhile."""
 
     def checkpoint(self, data: str, location: str, **options: Any) -> str:
-        """Store a checkpoint, in its bracket; durable are the tasks that it has as completed, whatever its state."""
-        done = self.seam.completed(restored_part(json.loads(data))["checkpoint_completed_methods"])
+        """Store a checkpoint, in its bracket; durable are the tasks that one of its flows has as completed."""
+        flows = json.loads(data)["entities"]
+        done = self.seam.completed([name for flow in flows for name in flow["checkpoint_completed_methods"] or ()])
         with self.seam.instruments.persist(f"checkpoint-{next(self.numbers)}", done):
             written: str = super().checkpoint(data, location, **options)
         return written
@@ -138,5 +139,7 @@ class CheckpointFiles:
         )
 
     def reading(self, checkpoint: str) -> Any:
-        """The configuration with which a flow is restored from a checkpoint."""
+        """What `from_checkpoint` restores a flow by: a configuration or, before 1.14.2, the path itself."""
+        if "restore_from" not in CheckpointConfig.model_fields:
+            return checkpoint
         return CheckpointConfig(location=str(self.folder), restore_from=checkpoint)

@@ -8,13 +8,17 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
-from resumption.errors import ResumptionError
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import StateGraph
+
+from resumption.errors import ResumptionError, TargetUnusable
 from resumption.guard.langgraph.graph import GuardedGraph
 from resumption.history.events import Json
 from resumption.history.workload import Workload
 from resumption.planes.drill.exchange import find
-from resumption.planes.drill.programs import fetch, load, needs_event_loop, nodes
+from resumption.planes.drill.programs import Program, fetch, load, needs_event_loop, nodes, on_saver
 from resumption.planes.drill.settings import Settings
 from resumption.planes.drill.stubs import stub_value
 from resumption.planes.interface import Address, Decision, Handle, Instruments, Snapshot, Store, unknown_form
@@ -64,6 +68,7 @@ def _look(settings: Settings) -> Json:
     """The program's nodes by path, whether it must be awaited, and the modules that can be imported beforehand."""
     before = set(sys.modules)
     source = load(settings.target, settings.folder)
+    _try_saver(settings.target, source)
     for name in (*settings.effects, *(settings.stubs.keys() - set(settings.effects))):
         found = find(name, fetch(name, settings.folder))
         if not settings.real_effects or name not in settings.effects:
@@ -74,6 +79,17 @@ def _look(settings: Settings) -> Json:
         "guarded": isinstance(source, GuardedGraph),
         "preload": _importable(set(sys.modules) - before),
     }
+
+
+def _try_saver(name: str, source: StateGraph[Any] | Program) -> None:
+    """Raise `TargetUnusable` if the program can't be had on a saver of the drill's own."""
+    try:
+        on_saver(source, InMemorySaver(), guarded=False)
+    except Exception as error:  # compiling and copying run what classes of the user's make of them
+        raise TargetUnusable(
+            f"{name} can't be given a checkpointer: {type(error).__name__}: {error}.",
+            advice="Name its builder, or a function that returns it.",
+        ) from error
 
 
 def _importable(names: set[str]) -> list[str]:

@@ -24,7 +24,7 @@ _FORMS = (
         "run-context",
         Operation.RECOVER,
         "run(ctx=Context.from_dict(the newest snapshot)), unless the caller saved it where the run waits or ended.",
-        statement="recover-from-dict",
+        statement="recover-last-snapshot",
     ),
     Form(
         "snapshot",

@@ -1,24 +1,29 @@
-"""What the page shows, as plain data for its template: every text in it is legible, and cut where it gets long."""
+"""What the page shows, made of a view: every text in it is legible, and cut where it gets long."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
+from resumption.contract.profiles import Profile, separate
 from resumption.contract.properties import CONTRACT, STATEMENTS, Property
 from resumption.contract.verdicts import Facet, Label, Step
+from resumption.harness.comparison import CellChange, Change, Comparison
 from resumption.harness.probes import PROBES
+from resumption.harness.races import Race
 from resumption.harness.receipts import Cell, Part
 from resumption.planes.statements import Bears
 from resumption.report.grid import Line, Square, command, headline, lines, obligations, story_cells
 from resumption.report.html.blocks import history_block
-from resumption.report.lanes import Lanes, excerpt, histories_of, lanes, teller
+from resumption.report.html.figures import panels
+from resumption.report.html.shapes import Apart, Breach, Contribution, Opened, Quoted, Section, Shown, Table, Told
+from resumption.report.lanes import excerpt, histories_of, lanes, teller
 from resumption.report.legible import brief, legible
 from resumption.report.view import View, place
 
 __all__ = ["Content", "anchor"]
 
+_SEVERAL = 2
 _LONGEST = 2000  # characters of a text that others chose
 _BEARS = {Bears.PROMISE: "promises", Bears.WEAKER: "admits less", Bears.FORM: "documents the form"}
 _WHAT = {
@@ -29,99 +34,6 @@ _WHAT = {
 _PROBES = {probe.address: probe for probe in PROBES}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
-    """One matrix of the page."""
-
-    caption: str
-    columns: tuple[Property, ...]
-    lines: tuple[Line, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """A finding with its story."""
-
-    summary: str
-    steps: tuple[Step, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quoted:
-    """A statement that a label rests on."""
-
-    id: str
-    bears: str
-    text: str
-    place: str
-    read: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contribution:
-    """What one probe contributed to a cell, with the numbers of the page's histories behind it."""
-
-    probe: str
-    label: Label
-    trials: int
-    does: str
-    expects: str
-    source: str
-    note: str
-    reason: str
-    command: str
-    stories: tuple[Told, ...]
-    histories: tuple[int, ...]
-    """The one that the first story is told of comes first."""
-    told: tuple[int, ...]
-    """Numbers of the events of the first story."""
-    drawn: Lanes | None
-    """The first history as lanes, for readers without scripts, around its story if it is long; None without a story."""
-    drawn_name: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """One cell of a square."""
-
-    title: str
-    label: Label
-    accepted: str
-    parts: tuple[Contribution, ...]
-    citations: tuple[Quoted, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
-    """A square of the matrix, opened."""
-
-    property: Property
-    label: Label
-    anchor: str
-    gist: str
-    cells: tuple[Shown, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
-    """A line of the matrix, opened."""
-
-    plane: str
-    name: str
-    squares: tuple[Opened, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Breach:
-    """Cells that breach one property in the same way, in one sentence."""
-
-    label: Label
-    name: str
-    place: str
-    summary: str
-    anchor: str
-
-
 def anchor(line: Line, property_: Property) -> str:
     """The name by which a link finds a square."""
     return "-".join([*filter(None, (line.plane, line.version, line.path, line.backend)), property_]).replace(" ", "-")
@@ -130,8 +42,10 @@ def anchor(line: Line, property_: Property) -> str:
 class Content:
     """What the page of one view holds. Raises `ReceiptUnreadable` if a history of the receipt can't be read."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View, comparison: Comparison | None, race: Race | None) -> None:
         self._view = view
+        self.comparison = comparison
+        self.panels = tuple(panels(race)) if race else ()
         self._histories = histories_of(view.receipt)
         self._numbers = {name: number for number, name in enumerate(self._histories)}
         self._lines = lines(view.cells)
@@ -225,6 +139,34 @@ class Content:
                 summary=brief(finding.summary, _LONGEST),
                 anchor=anchor(line, first.property),
             )
+
+    @property
+    def separations(self) -> tuple[Apart, ...]:
+        """What tells each two lines apart; nothing where there is one line only."""
+        profiles = [
+            Profile(line.name, {key: square.label for key, square in line.squares.items()}) for line in self._lines
+        ]
+        if len(profiles) < _SEVERAL:
+            return ()
+        return tuple(
+            Apart(
+                number=number,
+                name=legible(one.plane),
+                separations=tuple(None if one is other else separate(one, other) for other in profiles),
+            )
+            for number, one in enumerate(profiles, 1)
+        )
+
+    @property
+    def changes(self) -> tuple[CellChange, ...]:
+        """What changed since the receipt that this one is compared with."""
+        found = self.comparison.changes if self.comparison else ()
+        return tuple(change for change in found if change.before and change.after)
+
+    @property
+    def counts_of_changes(self) -> str:
+        """How many cells changed in which way."""
+        return ", ".join(f"{self.comparison.count(change)} {change}" for change in Change) if self.comparison else ""
 
     @cached_property
     def lines(self) -> tuple[Section, ...]:

@@ -11,9 +11,12 @@ from markupsafe import Markup, escape
 
 from resumption import __version__
 from resumption.contract.properties import STATEMENTS
+from resumption.harness.comparison import Comparison
+from resumption.harness.races import Race
 from resumption.report.html.blocks import content_security_policy
 from resumption.report.html.content import Content, anchor
 from resumption.report.lanes import Row
+from resumption.report.legible import legible
 from resumption.report.marks import MARKS
 from resumption.report.view import View
 
@@ -23,13 +26,14 @@ _PACKAGE = "resumption.report.html"
 _CODE = re.compile("`([^`]+)`")
 
 
-def html_page(view: View) -> str:
+def html_page(view: View, *, comparison: Comparison | None = None, race: Race | None = None) -> str:
     """The receipt of a view as one self-contained page.
 
-    Everything that was recorded is text in it, never markup. Raises `ReceiptUnreadable` if a history can't be read.
+    It tells of a `comparison` with an earlier receipt, and of a `race`, if they are given. Everything that was recorded
+    is text in it, never markup. Raises `ReceiptUnreadable` if a history can't be read.
     """
     style, script = _file("style.css"), _file("script.js")
-    content = Content(view)
+    content = Content(view, comparison, race)
     return (
         _environment()
         .get_template("page.html.jinja")
@@ -47,7 +51,11 @@ def html_page(view: View) -> str:
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader(_PACKAGE, ""), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+        loader=PackageLoader(_PACKAGE, ""),
+        autoescape=True,
+        finalize=_finalized,
+        undefined=StrictUndefined,
+        trim_blocks=True,
     )
     environment.globals.update(
         alive=_alive, anchor=anchor, marks=MARKS, numbers=_numbers, statements=STATEMENTS, story_of=_is_told
@@ -59,6 +67,11 @@ def _environment() -> Environment:
 def _coded(text: str) -> Markup:
     """The text escaped, with what stands between backticks set as code."""
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))
+
+
+def _finalized(value: object) -> object:
+    """What the template puts in, legible where it is text that isn't markup of this package's own."""
+    return legible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _file(name: str) -> str:

@@ -1,0 +1,1 @@
+"""Programs on pydantic-ai-slim."""
