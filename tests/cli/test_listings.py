@@ -99,11 +99,11 @@ def test_every_facet_is_explained(facet: Facet) -> None:
     assert _words(_run("explain", facet.value)).startswith(facet.value)
 
 
-def test_every_resume_form_and_every_statement_is_explained() -> None:
-    planes = [spec for family in families() for spec in specs(family)]
-    for name, description in {(form.name, form.description) for spec in planes for form in spec.forms}:
-        assert " ".join(description.split()) in _words(_run("explain", name))
-    for citation in {found.id: found for spec in planes for found in load(spec)}.values():
+@pytest.mark.parametrize("family", families())
+def test_a_resume_form_and_a_statement_of_each_family_are_explained(family: str) -> None:
+    spec = specs(family)[0]
+    assert " ".join(spec.forms[0].description.split()) in _words(_run("explain", spec.forms[0].name))
+    for citation in load(spec)[:1]:
         assert " ".join(citation.text.split()) in _words(_run("explain", citation.id))
 
 

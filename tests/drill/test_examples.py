@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from resumption.errors import PostgresMissing
 from resumption.harness.drill.decisions import Decisions
 from resumption.harness.drill.engine import drill
 from resumption.harness.drill.request import Request
+from resumption.harness.postgres import ThrowawayPostgres, find_binaries
 from resumption.history.events import Json
 
 _ROOT = Path(__file__).parent.parent.parent
@@ -41,9 +43,14 @@ def test_the_recovery_on_a_file() -> None:
     assert "recovering rent\ntransfers made: 1\n" in _run("recovery_worker")
 
 
-def test_the_recovery_on_postgresql(postgres_url: str) -> None:
+def test_the_recovery_on_postgresql() -> None:
     pytest.importorskip("langgraph.checkpoint.postgres")
-    assert "recovering rent\ntransfers made: 1\n" in _run("recovery_worker", postgres_url)
+    try:
+        find_binaries()
+    except PostgresMissing as error:
+        pytest.skip(str(error))
+    with ThrowawayPostgres() as server:
+        assert "recovering rent\ntransfers made: 1\n" in _run("recovery_worker", server.dsn)
 
 
 @pytest.mark.parametrize(

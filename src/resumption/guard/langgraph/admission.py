@@ -5,13 +5,10 @@ Nothing is claimed without the lease, so a caller that doesn't get it has burnt 
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-
-from langgraph.checkpoint.serde.types import INTERRUPT
 
 from resumption.decide.branch import Branch, branch
 from resumption.decide.claim import Claim as Verdict
@@ -25,14 +22,15 @@ from resumption.errors import (
     UnknownAddress,
 )
 from resumption.guard.claims import protocol
-from resumption.guard.claims.records import Claim, Delivery
+from resumption.guard.claims.records import Delivery
 from resumption.guard.langgraph import refusals
 from resumption.guard.langgraph.binding import ANYBODY, Bound, bind
 from resumption.guard.langgraph.calls import Call, Intent
+from resumption.guard.langgraph.deciding import claiming, withdrawing
 from resumption.guard.langgraph.forking import forked
 from resumption.guard.langgraph.house import House, Replay, Run
 from resumption.guard.langgraph.sight import UNPROVEN, Sight, consumed
-from resumption.guard.langgraph.slots import NULL_TASK, RESUME, dropping, knowing, newest, putting
+from resumption.guard.langgraph.slots import knowing, newest
 from resumption.guard.langgraph.steps import Course, Inspect, Pause, Read, Write
 from resumption.guard.langgraph.tenure import Tenure
 from resumption.guard.stores.protocol import Work
@@ -216,8 +214,8 @@ def _resume(
     if len(sight.questions) > 1:
         _must_be_addressable(taken)
     if taken or call.delivery:
-        yield Write(tenure, lambda: _claiming(call, house, sight, taken))
-    return Run(tenure, call.remainder, call, withdraw=lambda: _withdrawing(call, house, sight, taken))
+        yield Write(tenure, lambda: claiming(call, house, sight, taken))
+    return Run(tenure, call.remainder, call, withdraw=lambda: withdrawing(call, house, sight, taken))
 
 
 def _bind(call: Call, house: House, sight: Sight, *, busy: bool) -> Course[tuple[Bound, ...]]:
@@ -253,68 +251,6 @@ def _claim(one: Bound, sight: Sight, house: House, *, leased: bool) -> Verdict:
         claimed_digest=recorded.digest if recorded else None,
         digest=one.answer.digest,
     )
-
-
-def _claiming(call: Call, house: House, sight: Sight, taken: Sequence[Bound]) -> Work[None]:
-    """Write claims, decisions and delivery: the one transaction by which interrupts are consumed."""
-    keeper, head = house.keeper, sight.superstep.head
-    finished = json.dumps(sight.superstep.all_finished)
-    for one in taken:
-        owner = sight.owners.get(one.interrupt)
-        place = (owner.namespace, owner.checkpoint, owner.task) if owner else ("", "", "")
-        packed = keeper.serde.dumps_typed(one.answer.value)
-        answered = owner.answered if owner else 0
-        record = Claim(
-            call.thread, one.key, one.interrupt, one.answer.digest, *packed, head, *place, answered, finished,
-            call.delivery, protocol.now(), protocol.place(),
-        )  # fmt: skip
-        yield from protocol.claiming(keeper.guard_sql, record)
-    # An answer that stock LangGraph recorded for whoever asks next would be served to somebody else.
-    yield from dropping(keeper.guard_slots, call.thread, ("", head, NULL_TASK), RESUME)
-    for one in taken:
-        yield from _slotting(call, house, sight, one)
-    if call.delivery:
-        yield from protocol.accepting(keeper.guard_sql, house.delivery(call, head))
-
-
-def _slotting(call: Call, house: House, sight: Sight, one: Bound) -> Work[None]:
-    """Put a decision where LangGraph finds it, and take its question from wherever it is shown.
-
-    The task that asked has a slot for it. If it isn't known who asks, the thread has one for whoever does.
-    """
-    keeper, step, serde = house.keeper, sight.superstep, house.keeper.serde
-    question, owner = sight.question(one.key), sight.owners.get(one.interrupt)
-    if question is None or owner is None:
-        at = ("", step.head, NULL_TASK)
-        yield from putting(keeper.guard_slots, call.thread, at, RESUME, serde.dumps_typed(one.answer.value))
-        return
-    place = (owner.namespace, owner.checkpoint, owner.task)
-    answers = [*step.answers_of(*place, house.unpack), one.answer.value]
-    yield from putting(keeper.guard_slots, call.thread, place, RESUME, serde.dumps_typed(answers))
-    for at in question.shown_by:
-        others = tuple(shown for shown in step.shown_at(at, house.unpack) if shown.id != one.interrupt)
-        if others:
-            yield from putting(keeper.guard_slots, call.thread, at, INTERRUPT, serde.dumps_typed(others))
-        else:  # not an empty one: LangGraph up to 1.2.9 takes the first interrupt of every slot
-            yield from dropping(keeper.guard_slots, call.thread, at, INTERRUPT)
-
-
-def _withdrawing(call: Call, house: House, sight: Sight, taken: Sequence[Bound]) -> Work[None]:
-    """Undo `_claiming`: the interrupt refused the decision by its response schema, and waits for another."""
-    keeper, step, serde = house.keeper, sight.superstep, house.keeper.serde
-    yield from protocol.unclaiming(keeper.guard_sql, call.thread, [one.key for one in taken], call.delivery)
-    yield from dropping(keeper.guard_slots, call.thread, ("", step.head, NULL_TASK), RESUME)
-    for one in taken:
-        question, owner = sight.question(one.key), sight.owners.get(one.interrupt)
-        if question is None or owner is None:
-            continue
-        place = (owner.namespace, owner.checkpoint, owner.task)
-        yield from dropping(keeper.guard_slots, call.thread, place, RESUME)
-        if answers := step.answers_of(*place, house.unpack):
-            yield from putting(keeper.guard_slots, call.thread, place, RESUME, serde.dumps_typed(answers))
-        for at in question.shown_by:
-            shown = serde.dumps_typed(tuple(step.shown_at(at, house.unpack)))
-            yield from putting(keeper.guard_slots, call.thread, at, INTERRUPT, shown)
 
 
 def _note(call: Call, house: House, branch_: str) -> Any:

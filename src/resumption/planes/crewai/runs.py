@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextvars
 import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 from crewai.flow.async_feedback import HumanFeedbackPending
@@ -13,7 +14,14 @@ from crewai.flow.persistence import persist
 from resumption.history.events import Json, Pending
 from resumption.history.workload import Workload
 from resumption.planes.crewai.flows import build
-from resumption.planes.crewai.storage import RecordedFiles, RecordedTables, Seam, checkpoints, tables
+from resumption.planes.crewai.storage import (
+    CHECKPOINTS,
+    TABLES,
+    CheckpointFiles,
+    RecordedFiles,
+    RecordedTables,
+    Seam,
+)
 from resumption.planes.interface import (
     Address,
     Call,
@@ -61,8 +69,10 @@ class FlowRun:
         os.environ["CREWAI_STORAGE_DIR"] = str(store.location)
         RecordedTables.seam = RecordedFiles.seam = Seam(workload, instruments)
         self._forms = {form.name for form in spec.forms}
-        self._tables = RecordedTables(str(tables(store)))
-        self._files = checkpoints(store)
+        # A checkpoint has the paths in it, and what restores it opens them: only relative ones survive a copied store.
+        os.chdir(store.location)
+        self._tables = RecordedTables(TABLES)
+        self._files = CheckpointFiles(Path(CHECKPOINTS))
         self._options = {"checkpoint": self._files.writing()} if checkpointed else {}
         program = build(workload, instruments)
         self._program = persist(self._tables)(program) if persisted else program

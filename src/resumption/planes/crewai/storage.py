@@ -22,28 +22,24 @@ from resumption.history.events import Json
 from resumption.history.workload import Workload
 from resumption.planes.interface import Instruments, Store
 
-__all__ = ["CheckpointFiles", "RecordedFiles", "RecordedTables", "Seam", "checkpoints", "tables", "tamper"]
+__all__ = ["CHECKPOINTS", "TABLES", "CheckpointFiles", "RecordedFiles", "RecordedTables", "Seam", "tamper"]
+
+TABLES = "flows.sqlite"
+"""The file of a store's tables."""
+
+CHECKPOINTS = "checkpoints"
+"""The folder of a store's checkpoint files."""
 
 _BROKEN = 7
 """What stands for the trail in a state that was altered."""
 
 
-def tables(store: Store) -> Path:
-    """The file of a store's SQLite tables."""
-    return store.location / "flows.sqlite"
-
-
-def checkpoints(store: Store) -> CheckpointFiles:
-    """The checkpoint files of a store."""
-    return CheckpointFiles(store.location / "checkpoints")
-
-
 def tamper(store: Store) -> None:
     """Make the trail a number in every state that is stored: in both tables, and in the newest checkpoint."""
-    with closing(sqlite3.connect(tables(store))) as connection, connection:
+    with closing(sqlite3.connect(store.location / TABLES)) as connection, connection:
         for table in ("flow_states", "pending_feedback"):
             connection.execute(f"UPDATE {table} SET state_json = json_set(state_json, '$.trail', {_BROKEN})")
-    if latest := checkpoints(store).latest():
+    if latest := CheckpointFiles(store.location / CHECKPOINTS).latest():
         content = json.loads(Path(latest).read_text(encoding="utf-8"))
         restored_part(content)["checkpoint_state"]["trail"] = _BROKEN
         Path(latest).write_text(json.dumps(content), encoding="utf-8")

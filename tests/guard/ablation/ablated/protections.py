@@ -15,7 +15,7 @@ from langgraph.types import Command
 
 from resumption.decide.claim import Claim as Verdict
 from resumption.errors import Fenced
-from resumption.guard.langgraph import admission, binding, guarding, loops
+from resumption.guard.langgraph import admission, binding, deciding, guarding, loops
 from resumption.guard.langgraph.calls import Call
 from resumption.guard.langgraph.house import House, Run
 from resumption.guard.langgraph.savers import base
@@ -57,7 +57,7 @@ def _no_claims() -> None:
     def claiming(*_: Any) -> Any:
         yield from ()
 
-    admission.protocol.claiming = claiming  # type: ignore[attr-defined]
+    deciding.protocol.claiming = claiming  # type: ignore[attr-defined]
 
 
 def _no_binding() -> None:
@@ -84,7 +84,7 @@ def _no_slot() -> None:
     def spent(*_: Any) -> Any:
         yield from ()
 
-    admission._slotting = slotting
+    deciding._slotting = slotting
     base.spent = spent  # type: ignore[attr-defined]
 
 
