@@ -15,6 +15,7 @@ from resumption.harness.drill.engine import Drilled
 from resumption.harness.drill.findings import Breach, Found
 from resumption.harness.drill.protocols import Action, Protocol
 from resumption.report.text import hang, heading, mark
+from resumption.worker.points import is_at_effect
 
 __all__ = ["ADVICE", "describe", "print_drills", "stories"]
 
@@ -122,7 +123,7 @@ def _print_group(
     title = Text(" ") + symbol + Text(" ")
     hang(console, title, Text(cases[0][1].finding.summary, style="bold"), indent=title.cell_len)
     # A kill right around an effect is the story that is told first: the one that is easiest to follow.
-    cases = sorted(cases, key=lambda case: case[0] is not None and not case[0].at.startswith("effect:"))
+    cases = sorted(cases, key=lambda case: case[0] is not None and not is_at_effect(case[0].at))
     for where in _places([protocol for protocol, _ in cases if protocol is not None]):
         hang(console, Text(" " * _INDENT), where, indent=_INDENT + 2)
     for protocol, found in cases if verbose else cases[:1]:

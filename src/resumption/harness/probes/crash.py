@@ -20,6 +20,7 @@ from resumption.harness.probes.workloads import FAN_OUT, SEQUENCE
 from resumption.harness.process import Died
 from resumption.planes.interface import Capability, Failed, Operation
 from resumption.worker.faults import Fault, Mode
+from resumption.worker.points import effect_after, is_after, is_effect_after, is_task_start
 
 __all__ = ["PROBES"]
 
@@ -44,11 +45,6 @@ def _crash_and_recover(trial: Trial, fault: Fault) -> None:
         trial.complete(second, second.recover())
 
 
-def _settles(fault: Fault) -> bool:
-    """Whether something that can't be undone has just happened at the point: an effect, or a durable write."""
-    return fault.point.startswith(("effect:", "persist:")) and fault.point.endswith(":after")
-
-
 @probe(
     "crash/every-point",
     expectation="each effect fires once on the branch, and the run ends with every task done",
@@ -62,7 +58,7 @@ def every_point(lab: Lab) -> None:
     pending, and let the run end. Forms of recovery other than the primary one are tried behind each effect and each
     storage operation."""
     for fault in kill_points(lab.trace(SEQUENCE)):
-        if lab.form_is_primary or _settles(fault):
+        if lab.form_is_primary or is_after(fault.point):
             with lab.trial(SEQUENCE) as trial:
                 _crash_and_recover(trial, fault)
 
@@ -78,7 +74,7 @@ def every_point(lab: Lab) -> None:
 def exception(lab: Lab) -> None:
     """Raise in the program after each of its effects and at the start of each of its tasks, and recover."""
     for fault in kill_points(lab.trace(SEQUENCE)):
-        if fault.point.startswith(("task:", "effect:")) and not fault.point.endswith(":before"):
+        if is_task_start(fault.point) or is_effect_after(fault.point):
             with lab.trial(SEQUENCE) as trial:
                 _crash_and_recover(trial, Fault(fault.point, Mode.RAISE, fault.occurrence))
 
@@ -112,7 +108,7 @@ def parked(lab: Lab) -> None:
 def identical_logs(lab: Lab) -> None:
     """Kill the process after each effect, copy the store twice, byte for byte, and recover each copy."""
     for fault in kill_points(lab.trace(SEQUENCE)):
-        if fault.point.startswith("effect:") and fault.point.endswith(":after"):
+        if is_effect_after(fault.point):
             with lab.trial(SEQUENCE) as trial:
                 first = trial.process(fault)
                 trial.complete(first, first.start())
@@ -200,7 +196,7 @@ def write_order(lab: Lab) -> None:
     Forms of recovery other than the primary one are left out where time is short."""
     if lab.thorough or lab.form_is_primary:
         trace = lab.trace(SEQUENCE)
-        starts = [fault for fault in kill_points(trace) if fault.point.startswith("task:")]
+        starts = [fault for fault in kill_points(trace) if is_task_start(fault.point)]
         for fault in (*starts, *withheld(trace)):
             with lab.trial(SEQUENCE) as trial:
                 _crash_and_recover(trial, fault)
@@ -235,7 +231,7 @@ def spawned(lab: Lab) -> None:
     end; with processes that are fresh interpreters. Forms of recovery other than the primary one are left out."""
     if lab.form_is_primary:
         with lab.trial(SEQUENCE) as trial:
-            first = trial.process(Fault("effect:b:after"), spawned=True)
+            first = trial.process(Fault(effect_after("b")), spawned=True)
             if isinstance(trial.complete(first, first.start()), Died):
                 second = trial.process(spawned=True)
                 trial.complete(second, second.recover())
