@@ -11,8 +11,9 @@ import click
 
 from resumption.cli.progress import progress
 from resumption.cli.selection import choose_probes, choose_targets
+from resumption.harness.comparison import drifts_from
 from resumption.harness.measurement import measure
-from resumption.harness.policy import FailOn, Policy, drifts_from, exit_code, known_cells
+from resumption.harness.policy import FailOn, Policy, exit_code, known_cells
 from resumption.harness.receipts import Receipt, accept, read_receipt, stable_view, write
 from resumption.harness.runner import default_jobs
 from resumption.harness.targets import planes_of, released_targets

@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.text import Text
 
 from resumption.contract.verdicts import Facet, Label
-from resumption.harness.policy import Drift, is_finding
+from resumption.harness.comparison import Drift
+from resumption.harness.policy import is_finding
 from resumption.harness.receipts import Cell, Part
 from resumption.report.findings import print_citations, print_findings
 from resumption.report.invariance import print_invariance
