@@ -181,7 +181,7 @@ def test_a_process_forked_inside_a_node_cannot_write(bench):
 
             tenure = tenure_of({"configurable": {"thread_id": "t", **_ambient()}})
             with pytest.raises(Fenced):
-                app.checkpointer.write(tenure, lambda: iter(()))
+                app.checkpointer.guard_write(tenure, lambda: iter(()))
 
         assert in_child(write) == 0
 

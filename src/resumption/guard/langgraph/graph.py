@@ -60,7 +60,7 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
         if ground is None:
             yield from super().stream(input, config, **options)
             return
-        ground.saver.ready()
+        ground.saver.guard_ready()
         call = read_call(input, ground.config, delivery, ground.saver.serde)
         admitted = perform(admit(call, ground.house), ground)
         if isinstance(admitted, Replay):
@@ -86,7 +86,7 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
             async for chunk in super().astream(input, config, **options):
                 yield chunk
             return
-        await ground.saver.aready()
+        await ground.saver.guard_aready()
         call = read_call(input, ground.config, delivery, ground.saver.serde)
         admitted = await aperform(admit(call, ground.house), ground)
         if isinstance(admitted, Replay):
@@ -113,7 +113,7 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
         ground = self._ground(config, {})
         if ground is None:
             return super().bulk_update_state(config, supersteps)
-        ground.saver.ready()
+        ground.saver.guard_ready()
         tenure = perform(held(str(ground.config["configurable"]["thread_id"]), ground.house), ground)
         try:
             with acting(tenure):
@@ -126,7 +126,7 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
         ground = self._ground(config, {})
         if ground is None:
             return await super().abulk_update_state(config, supersteps)
-        await ground.saver.aready()
+        await ground.saver.guard_aready()
         tenure = await aperform(held(str(ground.config["configurable"]["thread_id"]), ground.house), ground)
         try:
             with acting(tenure):
@@ -174,11 +174,11 @@ class _Ground:
 
     def read(self, make: Callable[[], Work[T]]) -> T:
         """Take a `Read`."""
-        return self.saver.read(make)
+        return self.saver.guard_read(make)
 
     def write(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
         """Take a `Write`."""
-        return self.saver.write(tenure, make)
+        return self.saver.guard_write(tenure, make)
 
     def inspect(self, config: RunnableConfig) -> StateSnapshot:
         """Take an `Inspect`."""
@@ -191,11 +191,11 @@ class _Ground:
 
     async def aread(self, make: Callable[[], Work[T]]) -> T:
         """Take a `Read` on the event loop."""
-        return await self.saver.aread(make)
+        return await self.saver.guard_aread(make)
 
     async def awrite(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
         """Take a `Write` on the event loop."""
-        return await self.saver.awrite(tenure, make)
+        return await self.saver.guard_awrite(tenure, make)
 
     async def ainspect(self, config: RunnableConfig) -> StateSnapshot:
         """Take an `Inspect` on the event loop."""

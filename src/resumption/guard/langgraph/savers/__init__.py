@@ -40,7 +40,7 @@ def _guarded(saver: BaseCheckpointSaver[Any]) -> GuardedSaver:
     copy.__dict__.update(saver.__dict__)
     copy.guard_key = object()
     copy.guard_groups = all(getattr(type(saver), name) is getattr(base, name) for name in _STORING)
-    copy.prepare(saver)
+    copy.guard_prepare(saver)
     return copy
 
 
