@@ -43,9 +43,10 @@ COPY = "__copy__"
 class Settings:
     """What a guarded class was made with. On the class, since LangGraph copies a graph from its own attributes."""
 
-    def __init__(self, wait: float, join: bool) -> None:
+    def __init__(self, wait: float, join: bool, store: str | None) -> None:
         self.wait = wait
         self.join = join
+        self.store = store
 
 
 class GuardedGraph(Pregel[Any, Any, Any, Any]):
@@ -158,7 +159,7 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
                 f"{self.get_name()} has no checkpointer: nothing of the run would be durable.",
                 advice="Compile it with one, or run it where the platform gives it one.",
             )
-        guarded = guarded_saver(saver)
+        guarded = guarded_saver(saver, self.guard_settings.store)
         return guarded, {**configurable, CONFIG_KEY_CHECKPOINTER: guarded}
 
 
