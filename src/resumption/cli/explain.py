@@ -39,13 +39,13 @@ def explain(code: str) -> None:
     """Explain CODE: whatever a report or an error calls something.
 
     A property (EO), a label or its mark (divergent, D), a facet (window), a resume form (no-input), a statement that a
-    verdict rests on (eo-before-interrupt), an error (RSM-301), or a probe (fork/two-values).
+    verdict rests on (eo-before-interrupt), an error (RSM-301, AlreadyConsumed), or a probe (fork/two-values).
     """
     console = report_console()
     lower = code.lower()
     properties = {property_.lower(): property_ for property_ in Property}
     labels = {name.lower(): label for label in Label for name in _names_of(label)}
-    errors = {error.code.lower(): error for error in error_classes()}
+    errors = {name.lower(): error for error in error_classes() for name in (error.code, error.__name__)}
     facets = {facet.value: facet for facet in Facet}
     if lower in properties:
         _explain_property(console, properties[lower])
