@@ -14,7 +14,7 @@ from resumption.contract.properties import OBLIGATIONS, Property
 from resumption.contract.verdicts import Facet, Label, merge
 from resumption.harness.receipts import Cell, Part
 
-__all__ = ["Line", "Square", "command", "headline", "lines", "obligations", "story_cells"]
+__all__ = ["Line", "Square", "command", "headline", "is_drill", "lines", "obligations", "story_cells"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +94,23 @@ def story_cells(cells: Iterable[Cell]) -> list[list[Cell]]:
 
 
 def headline(cells: Iterable[Cell]) -> str:
-    """What was measured: `langgraph 1.2.24, reference`."""
-    return ", ".join(dict.fromkeys(f"{cell.plane} {cell.version}".strip() for cell in cells))
+    """What was measured: `langgraph 1.2.24, reference`, or `app:graph on langgraph 1.2.24` for a drill."""
+    return ", ".join(dict.fromkeys(_measured(cell) for cell in cells))
+
+
+def _measured(cell: Cell) -> str:
+    return f"{cell.plane} on langgraph {cell.version}" if is_drill(cell) else f"{cell.plane} {cell.version}".strip()
+
+
+def is_drill(cell: Cell) -> bool:
+    """Whether a cell speaks of a user's own program: compared with a run without faults, not with what is promised."""
+    return any(part.probe.startswith("drill/") for part in cell.parts)
 
 
 def command(cell: Cell, part: Part) -> str:
-    """The command that measures again what a probe said of a cell."""
+    """The command that measures again what a probe said of a cell; empty for what a drill found nothing in."""
+    if is_drill(cell):
+        return "resumption replay RECEIPT" if part.findings else ""
     release = f"@{cell.version}" if cell.version else ""
     target = shlex.quote(f"{cell.plane}/{cell.path}[{cell.backend}]{release}")
     return f"resumption check {target} --probe {shlex.quote(part.probe)}"
