@@ -384,7 +384,7 @@ def page(iterations: int, before: float, turns: list[str], several: list[str], g
 
 
 THE_AIM = (
-    "The aim is a guard that costs at most 1.05 of stock, on both databases. `stock-again` is stock once more, and says",
+    "The aim is a guard that costs at most 1.05 of stock, on both databases. `stock-again` is stock once more: it says",
     "how far stock differs from itself; `remit-gate` is the gate of another package, which stops second answers alone.",
     "",
 )
