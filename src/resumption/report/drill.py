@@ -16,7 +16,7 @@ from resumption.harness.drill.findings import Breach, Found
 from resumption.harness.drill.protocols import Action, Protocol
 from resumption.report.text import hang, heading, mark
 
-__all__ = ["ADVICE", "describe", "print_drills", "stories"]
+__all__ = ["ADVICE", "advice", "describe", "print_drills", "stories"]
 
 _INDENT = 4
 _MOST_PROBLEMS = 3
@@ -117,17 +117,18 @@ def _print_drill(drilled: Drilled, console: Console, *, verbose: bool) -> None:
             groups.setdefault((found.breach, found.subject), []).append((outcome.protocol, found))
     for (breach, _), cases in groups.items():
         console.print()
-        advice = _advice(breach, guarded=drilled.way.guarded)
-        _print_group(cases, console, advice=advice, verbose=verbose)
+        what_to_do = advice(breach, guarded=drilled.way.guarded)
+        _print_group(cases, console, what_to_do=what_to_do, verbose=verbose)
     _print_tried(drilled, console, clean=not groups, verbose=verbose)
 
 
-def _advice(breach: Breach, *, guarded: bool) -> str:
+def advice(breach: Breach, *, guarded: bool) -> str:
+    """What to do about a kind of breach, in a program as it is or behind `guard` and `@effect`."""
     return (_GUARDED_ADVICE if guarded else ADVICE).get(breach, ADVICE[breach])
 
 
 def _print_group(
-    cases: Sequence[tuple[Protocol | None, Found]], console: Console, *, advice: str, verbose: bool
+    cases: Sequence[tuple[Protocol | None, Found]], console: Console, *, what_to_do: str, verbose: bool
 ) -> None:
     documented = all(found.documented for _, found in cases)
     symbol = mark(console, Label.DIVERGENT if documented else Label.VIOLATES)
@@ -141,7 +142,7 @@ def _print_group(
         _print_story(protocol, found.finding, console)
     if documented:
         hang(console, Text(" " * _INDENT), "LangGraph documents this, so it fails no drill.", indent=_INDENT)
-    hang(console, Text(" " * _INDENT), f"What to do: {advice}", indent=_INDENT)
+    hang(console, Text(" " * _INDENT), f"What to do: {what_to_do}", indent=_INDENT)
 
 
 def _places(protocols: Sequence[Protocol]) -> list[str]:
@@ -218,12 +219,12 @@ def stories(drilled: Drilled) -> list[str]:
     told: dict[tuple[Breach, str], str] = {}
     guarded = drilled.way.guarded
     for found in drilled.in_twin:
-        advice = _advice(found.breach, guarded=guarded)
-        told.setdefault((found.breach, found.subject), f"{found.finding}\n  What to do: {advice}")
+        what_to_do = advice(found.breach, guarded=guarded)
+        told.setdefault((found.breach, found.subject), f"{found.finding}\n  What to do: {what_to_do}")
     for outcome in drilled.outcomes:
         for found in outcome.found:
             if not found.documented:
-                advice = _advice(found.breach, guarded=guarded)
-                text = f"{found.finding}\n  {describe(outcome.protocol)}\n  What to do: {advice}"
+                what_to_do = advice(found.breach, guarded=guarded)
+                text = f"{found.finding}\n  {describe(outcome.protocol)}\n  What to do: {what_to_do}"
                 told.setdefault((found.breach, found.subject), text)
     return list(told.values())

@@ -13,13 +13,12 @@ from resumption.harness.probes import PROBES
 from resumption.harness.races import Race
 from resumption.harness.receipts import Cell, Part
 from resumption.planes.statements import Bears
-from resumption.report.grid import Line, Square, command, headline, is_drill, lines, obligations, story_cells
+from resumption.report.grid import Line, Square, all_drills, command, headline, lines, meaning, obligations, story_cells
 from resumption.report.html.blocks import history_block
 from resumption.report.html.figures import panels
 from resumption.report.html.shapes import Apart, Breach, Contribution, Opened, Quoted, Section, Shown, Table, Told
 from resumption.report.lanes import excerpt, histories_of, lanes, teller
 from resumption.report.legible import brief, legible
-from resumption.report.marks import MARKS
 from resumption.report.view import View, place
 
 __all__ = ["Content", "anchor"]
@@ -64,7 +63,7 @@ class Content:
         violated = sum(square.label is Label.VIOLATES for square in squares)
         unknown = sum(square.label in (Label.INCONCLUSIVE, Label.NOT_RUN) for square in squares)
         told = f"In the matrix, {len(breached)} of {len(squares)} cells are breaches"
-        if all(map(is_drill, self._view.cells)):
+        if all_drills(self._view.cells):
             told += ": where the program did otherwise than in a run without faults."
         else:
             told += f"; {violated} of those contradict what the framework states, or corrupt state in silence."
@@ -77,10 +76,8 @@ class Content:
         return tuple((label, self._view.count(label)) for label in Label if label in shown)
 
     def meaning(self, label: Label) -> str:
-        """What a label says here. A program of a user's own states nothing that a breach could contradict."""
-        if label is Label.VIOLATES and all(map(is_drill, self._view.cells)):
-            return "the program did otherwise than in a run without faults"
-        return MARKS[label].meaning
+        """What a label says here."""
+        return meaning(label, self._view.cells)
 
     @property
     def has_blanks(self) -> bool:
