@@ -38,7 +38,7 @@ def test_the_page_names_the_program_and_gives_the_version_to_the_framework() -> 
 
 def test_the_page_of_a_drill_speaks_of_a_run_without_faults_and_not_of_statements() -> None:
     page = html_page(_view(_receipt()))
-    assert "1 of 1 cells are breaches: where the program did otherwise than in a run without faults." in page
+    assert "1 of 1 cells are breaches: there the program did otherwise than in a run without faults." in page
     assert "what the framework states" not in page
     plane = html_page(_view(receipt(cell(label=Label.VIOLATES))))
     assert "contradict what the framework states" in plane

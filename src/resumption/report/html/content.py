@@ -64,7 +64,7 @@ class Content:
         unknown = sum(square.label in (Label.INCONCLUSIVE, Label.NOT_RUN) for square in squares)
         told = f"In the matrix, {len(breached)} of {len(squares)} cells are breaches"
         if all_drills(self._view.cells):
-            told += ": where the program did otherwise than in a run without faults."
+            told += ": there the program did otherwise than in a run without faults."
         else:
             told += f"; {violated} of those contradict what the framework states, or corrupt state in silence."
         return told + (f" {unknown} could not be told, which is never a pass." if unknown else "")
