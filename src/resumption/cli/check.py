@@ -29,11 +29,17 @@ __all__ = ["check"]
 _FILE = click.Path(path_type=Path)
 
 
-@click.command(epilog="Exit codes: 0 clean, 1 findings, 2 usage, 3 inconclusive. Findings beat inconclusive cells.")
+@click.command(
+    epilog="Exit codes: 0 clean, 1 findings, 2 usage, 3 inconclusive. Findings beat inconclusive cells.",
+    short_help="Measure planes, and judge them by the contract.",
+)
 @click.argument("names", metavar="[PLANE[@VERSION]]...", nargs=-1)
 @click.option("--probe", "prefixes", metavar="ADDRESS", multiple=True, help="Only probes whose address begins so.")
 @click.option(
-    "--all", "everything", is_flag=True, help="All paths and backends, the slow ones too; without a PLANE, see below."
+    "--all",
+    "everything",
+    is_flag=True,
+    help="All paths and backends, the slow ones too; without a PLANE, every framework.",
 )
 @click.option("--newest", is_flag=True, help="With --all and no PLANE: the newest releases.")
 @click.option("--thorough", is_flag=True, help="Leave nothing out of the sweeps that are sampled otherwise.")
