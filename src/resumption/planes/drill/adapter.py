@@ -36,8 +36,8 @@ def open_program(workload: Workload, store: Store, instruments: Instruments, *, 
     settings = Settings.handed_over()
     ledger = Ledger(f"sqlite:///{store.location / 'drill-ledger.sqlite'}") if guarded else None
     keep_ledgers_in(store.location)
-    source = load(settings.target, settings.folder)
     install(settings, cast(Record, instruments), ledger)
+    source = load(settings.target, settings.folder)
     os.chdir(store.location)
     app = open_app(
         lambda saver: on_saver(source, saver, guarded=guarded),

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from langgraph.config import get_config
-from pydantic_core import to_jsonable_python
 
-from resumption.errors import KeyUnusable
+from resumption.errors import KeyUnusable, TargetNotFound
 from resumption.guard.attempts import current_key
 from resumption.guard.effects import Fired, Ledger, NotFired, Verification, effect
 from resumption.history.events import Json
 from resumption.planes.drill.exchange import Found, exchange, find
+from resumption.planes.drill.plain import plain
 from resumption.planes.drill.programs import fetch
 from resumption.planes.drill.settings import OUTSIDE, Settings, short_name
 from resumption.planes.drill.stubs import stub_value
@@ -46,7 +46,11 @@ def keep_ledgers_in(folder: Path) -> None:
 
 
 def install(settings: Settings, record: Record, ledger: Ledger | None) -> None:
-    """Exchange what the settings name as effects and stubs. With a `ledger`, effects are put behind `@effect` too."""
+    """Exchange what the settings name as effects and stubs. With a `ledger`, effects are put behind `@effect` too.
+
+    Comes before the program is imported and made, for its modules and its factory may call an effect as well.
+    """
+    _import_named(settings)
     for name in settings.effects:
         found = find(name, fetch(name, settings.folder))
         stub = None if settings.real_effects else stub_value(name, found.function, settings.stubs)
@@ -59,6 +63,15 @@ def install(settings: Settings, record: Record, ledger: Ledger | None) -> None:
     for name in settings.stubs.keys() - set(settings.effects):
         found = find(name, fetch(name, settings.folder))
         exchange(found, _constant(found, stub_value(name, found.function, settings.stubs)))
+
+
+def _import_named(settings: Settings) -> None:
+    """Import what is to be exchanged. Modules that import each other may ask for the program to be imported first."""
+    try:
+        for name in (*settings.effects, *settings.stubs):
+            fetch(name, settings.folder)
+    except TargetNotFound:
+        fetch(settings.target, settings.folder)
 
 
 def _recorder(found: Found, settings: Settings, record: Record, stub: Any) -> Callable[..., Any]:
@@ -126,7 +139,10 @@ def _arguments(signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict
     bound = signature.bind(*args, **kwargs)
     bound.apply_defaults()
     own = {name: value for name, value in bound.arguments.items() if name not in ("self", "cls")}
-    return to_jsonable_python(own, serialize_unknown=True, fallback=repr)
+    for name, parameter in signature.parameters.items():
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            own |= own.pop(name)  # each under its own name, by which --key finds it
+    return {name: plain(value) for name, value in own.items()}
 
 
 def _key() -> str:
