@@ -65,9 +65,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker."""
+    """Register the marker; and refuse a file for the receipt that can't be written, before a test runs."""
     config.addinivalue_line("markers", f"{_MARK}(**arguments): arguments for every use of the fixture `drill`")
     config.stash[_KEPT] = []
+    if (file := config.getoption(_OPTION)) and not hasattr(config, "workeroutput"):
+        from resumption.errors import OutputUnwritable
+        from resumption.report.output import check_writable
+
+        try:
+            check_writable(Path(file))
+        except OutputUnwritable as error:
+            raise pytest.UsageError(f"{_OPTION}: {error}") from error
 
 
 _KEPT: pytest.StashKey[list[str]] = pytest.StashKey()

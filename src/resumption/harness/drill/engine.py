@@ -21,7 +21,7 @@ from resumption.errors import (
 )
 from resumption.harness.drill.findings import Found
 from resumption.harness.drill.judging import in_doubt, judge_fork, judge_run, judge_twin
-from resumption.harness.drill.protocols import Action, Protocol, enumerate_protocols, run
+from resumption.harness.drill.protocols import Action, Protocol, enumerate_protocols, is_first_question, run
 from resumption.harness.drill.request import Request
 from resumption.harness.drill.site import Site, Way
 from resumption.harness.drill.twin import Twin, differences, run_twin
@@ -197,6 +197,11 @@ class _Drill:
                 found[fork.place] = run_twin(self.site, self.request, way, f"twin/{fork.at}", {fork.place: other})
             except ResumptionError as error:
                 notes.append(f"no second answer at {fork.at}: with {other!r} there, {error.what}")
+        if not way.protected:
+            later = [place for place in range(len(twin.answered)) if not is_first_question(twin, place)]
+            gates = [f"{twin.answered[n].gate.name}@{n + 1}" for n in later if twin.answered[n].gate.identity]
+            if gates:
+                notes.append(f"no second answer at {', '.join(gates)}: LangGraph asks a task's first question again")
         asked = {answered.gate.name: answered.gate for answered in twin.answered if answered.gate.identity}
         if silent := [name for name, gate in asked.items() if decisions.other(gate) is None]:
             notes.append(f"no second answer at {', '.join(silent)}: none is known (--otherwise NODE=JSON)")

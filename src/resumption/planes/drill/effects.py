@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,7 +22,7 @@ from resumption.planes.drill.settings import OUTSIDE, Settings, short_name
 from resumption.planes.drill.stubs import stub_value
 from resumption.planes.interface import Instruments
 
-__all__ = ["Record", "install", "keep_ledgers_in"]
+__all__ = ["Exchanged", "Record", "install", "keep_ledgers_in", "put_behind"]
 
 
 class Record(Instruments, Protocol):
@@ -32,6 +33,17 @@ class Record(Instruments, Protocol):
 
     def fired(self, effect: str, key: str) -> bool:
         """Whether the record has a call of the effect with this idempotency key, as a provider knows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchanged:
+    """An effect whose calls are on record."""
+
+    found: Found
+    fire: Callable[..., Any]
+    """What is called in its place."""
+    stub: Any
+    """What that returns; None where the effect really runs."""
 
 
 def keep_ledgers_in(folder: Path) -> None:
@@ -45,24 +57,32 @@ def keep_ledgers_in(folder: Path) -> None:
     Ledger.__init__ = open_here  # type: ignore[method-assign]
 
 
-def install(settings: Settings, record: Record, ledger: Ledger | None) -> None:
-    """Exchange what the settings name as effects and stubs. With a `ledger`, effects are put behind `@effect` too.
+def install(settings: Settings, record: Record) -> list[Exchanged]:
+    """Exchange what the settings name as effects and stubs, and return the effects.
 
     Comes before the program is imported and made, for its modules and its factory may call an effect as well.
     """
     _import_named(settings)
+    exchanged = []
     for name in settings.effects:
         found = find(name, fetch(name, settings.folder))
         stub = None if settings.real_effects else stub_value(name, found.function, settings.stubs)
         fire = _recorder(found, settings, record, stub)
-        if ledger is not None and not found.ledgered:
-            # Of what really fires, nobody here can say whether it did.
-            on_doubt = "raise" if settings.real_effects else _verify(found, settings, record, stub)
-            fire = effect(ledger, on_doubt=on_doubt)(fire)  # type: ignore[arg-type]
         exchange(found, fire)
+        exchanged.append(Exchanged(found, fire, stub))
     for name in settings.stubs.keys() - set(settings.effects):
         found = find(name, fetch(name, settings.folder))
         exchange(found, _constant(found, stub_value(name, found.function, settings.stubs)))
+    return exchanged
+
+
+def put_behind(ledger: Ledger, exchanged: Iterable[Exchanged], settings: Settings, record: Record) -> None:
+    """Put effects behind `@effect`, but for those that the program has there already."""
+    for one in exchanged:
+        if not one.found.ledgered:
+            # Of what really fires, nobody here can say whether it did.
+            on_doubt = "raise" if settings.real_effects else _verify(one.found, settings, record, one.stub)
+            exchange(one.found, effect(ledger, on_doubt=on_doubt)(one.fire))  # type: ignore[arg-type]
 
 
 def _import_named(settings: Settings) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic_core import PydanticSerializationError, to_jsonable_python
+from pydantic_core import to_jsonable_python
 
 from resumption.history.events import Json
 
@@ -16,8 +16,7 @@ def plain(value: Any) -> Json:
     what JSON can't say."""
     try:
         return to_jsonable_python(_ordered(value), serialize_unknown=True, fallback=repr, bytes_mode="base64")
-    except (PydanticSerializationError, ValueError, RecursionError) as error:
-        # A value that contains itself, or that raises where it is looked at.
+    except Exception as error:  # a value that contains itself, or whatever the user's own `__repr__` raises
         return {"!repr": f"{type(value).__name__}, which can't be told as JSON: {type(error).__name__}"}
 
 

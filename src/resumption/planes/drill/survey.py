@@ -66,7 +66,7 @@ def open_run(workload: Workload, store: Store, instruments: Instruments) -> Look
 def _look(settings: Settings, record: Record) -> Json:
     """The program's nodes by path, whether it must be awaited, and the modules that can be imported beforehand."""
     before = set(sys.modules)
-    install(settings, record, None)
+    install(settings, record)
     source = load(settings.target, settings.folder)
     _try_saver(settings.target, source)
     return {
