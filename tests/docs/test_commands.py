@@ -44,6 +44,10 @@ charge()
 }
 
 
+_IN_THE_CLONE = ("python examples/", "resumption drill examples.", " results/")
+"""What shows that a command is meant to be called in the folder of a clone, and writes nothing there."""
+
+
 def _elsewhere(command: Command) -> bool:
     """Whether `.ci/run`, or a target that it makes, runs the command word for word."""
     own = command.line.startswith("resumption ") or command.line == "make check"
@@ -61,7 +65,7 @@ def _run(line: str, folder: Path, environment: dict[str, str], expected: int) ->
         line = line.removeprefix(".venv/bin/")
     done = subprocess.run(
         shlex.split(line),
-        cwd=ROOT if line.startswith(("python examples/", "resumption drill examples.")) else folder,
+        cwd=ROOT if any(name in line for name in _IN_THE_CLONE) else folder,
         env=environment,
         capture_output=True,
         text=True,
