@@ -130,7 +130,7 @@ def test_a_generated_program_whose_effects_have_keys_is_clean(run_drill: Any, se
 
 
 def test_a_later_question_of_a_node_has_no_second_answer_of_its_own_and_that_is_told(run_drill: Any) -> None:
-    # The node's two questions have one id, so that a repeated answer, even by the id, is taken by the second of them.
+    # A repeated answer for the node's first question, even by its id, is taken by the second.
     drilled = run_drill(
         "generated:seed_6",
         "send",

@@ -131,11 +131,14 @@ def _at_gates(twin: Twin, request: Request, fork: Form) -> Iterator[Protocol]:
 
 
 def is_first_question(twin: Twin, place: int) -> bool:
-    """Whether a gate is the first of its task. Where a task asks several times, all of its questions have one id in
-    LangGraph, and a fork at the old checkpoint asks the first of them: a second answer for a later one has no address.
+    """Whether a gate is the first of its task. Where a task asks several times, all of its questions are pending at one
+    checkpoint; a fork there asks the first of them again, so that a second answer for a later one has no address.
     """
-    identity = twin.answered[place].gate.identity
-    return all(answered.gate.identity != identity for answered in twin.answered[:place])
+    this = twin.answered[place]
+    return all(
+        (answered.gate.name, answered.where.checkpoint) != (this.gate.name, this.where.checkpoint)
+        for answered in twin.answered[:place]
+    )
 
 
 # Running them ---------------------------------------------------------------------------------------------------------
