@@ -28,6 +28,7 @@ __all__ = [
     "HostsUnavailable",
     "InDoubt",
     "InvalidCheckpoint",
+    "KeyArgumentMissing",
     "KeyReused",
     "KeyUnusable",
     "LeaseImpossible",
@@ -40,6 +41,7 @@ __all__ = [
     "OutputUnwritable",
     "PostgresMissing",
     "ReceiptUnreadable",
+    "ReplayRefused",
     "ResultAbsent",
     "ResumptionError",
     "RunBusy",
@@ -406,3 +408,15 @@ class DrillFailed(ResumptionError):
     """The program doesn't come to its end even without a fault, so that nothing can be compared with it."""
 
     code = "RSM-607"
+
+
+class KeyArgumentMissing(ResumptionError):
+    """What was named as the idempotency key of an effect is none of the arguments that it is called with."""
+
+    code = "RSM-608"
+
+
+class ReplayRefused(ResumptionError):
+    """A receipt's drill can't be run again as it was: its folder is not here, or it called effects for real."""
+
+    code = "RSM-609"

@@ -65,9 +65,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker."""
+    """Register the marker; and refuse a file for the receipt that can't be written, before a test runs."""
     config.addinivalue_line("markers", f"{_MARK}(**arguments): arguments for every use of the fixture `drill`")
     config.stash[_KEPT] = []
+    if (file := config.getoption(_OPTION)) and not hasattr(config, "workeroutput"):
+        from resumption.errors import OutputUnwritable
+        from resumption.report.output import check_writable
+
+        try:
+            check_writable(Path(file))
+        except OutputUnwritable as error:
+            raise pytest.UsageError(f"{_OPTION}: {error}") from error
 
 
 _KEPT: pytest.StashKey[list[str]] = pytest.StashKey()
@@ -137,7 +145,12 @@ def _request(
 
 def _name(target: Any) -> str:
     """`module:name` of a function, which worker processes import."""
-    return target if isinstance(target, str) else f"{target.__module__}:{target.__qualname__}"
+    if isinstance(target, str):
+        return target
+    module, name = getattr(target, "__module__", None), getattr(target, "__qualname__", None)
+    if not module or not name:
+        raise pytest.UsageError(f"drill: a {type(target).__name__} has no name to import it by: write 'module:name'.")
+    return f"{module}:{name}"
 
 
 def _reasons(drilled: Drilled) -> str:
@@ -176,6 +189,8 @@ def _write(file: Path, kept: Sequence[str]) -> None:
 
     from resumption.harness.measurement import join
     from resumption.harness.receipts import Receipt, write
+    from resumption.report.output import writing
 
     receipts = [msgspec.json.decode(text, type=Receipt) for text in kept]
-    write(join(receipts), file)
+    with writing(file):
+        write(join(receipts), file)

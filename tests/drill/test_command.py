@@ -103,6 +103,10 @@ def test_two_runs_without_faults_that_differ_are_told_so_and_nothing_is_conclude
             ["programs.odd:failing", "--effect", "programs.odd:charge", "--decide", "pay=("],
             "--decide pay: '(' is no JSON",
         ),
+        (["programs.odd:failing", "--effect", "programs.odd:charge", "--input", "NaN"], "NaN is no JSON"),
+        (["programs.odd:failing", "--effect", "programs.odd:charge", "--input", "1e999"], "too large"),
+        (["programs.odd:failing", "--effect", "programs.odd:charge", "--input", '"\\ud800"'], "surrogates not allowed"),
+        (["programs.odd:failing", "--effect", "programs.odd:charge", "--input", "[" * 99999], "is no JSON"),
         (["programs.odd:failing", "--effect", "programs.odd:charge", "--stub", "x"], "--stub 'x': write NAME=VALUE"),
         (
             ["programs.odd:failing", "--effect", "programs.odd:charge", "--key", "a:b=c"],

@@ -72,3 +72,31 @@ def test_a_run_that_drills_nothing_says_so_and_writes_nothing(tmp_path: Path) ->
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "no test drilled anything, so receipt.json was not written" in done.stderr
     assert not (tmp_path / "receipt.json").exists()
+
+
+def _failing(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_a_receipt_that_cannot_be_written_is_refused_before_a_test_runs(tmp_path: Path) -> None:
+    (tmp_path / "test_nothing.py").write_text("def test_nothing():\n    assert not 1\n")
+    done = _failing(tmp_path, "--resumption-json", "nosuch/receipt.json")
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "--resumption-json: [RSM-104] nosuch/receipt.json can't be written" in done.stderr
+    assert "passed" not in done.stdout
+
+
+def test_what_has_no_name_to_import_it_by_is_refused_with_advice(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text("def test_it(drill):\n    drill(object(), effects=['app:charge'])\n")
+    assert "a object has no name to import it by: write 'module:name'" in _failing(tmp_path).stdout
+
+
+def test_without_the_framework_other_tests_run_and_a_drill_says_what_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "langgraph.py").write_text("raise ImportError('not installed')\n")
+    (tmp_path / "test_it.py").write_text(
+        "def test_other():\n    pass\n\n\ndef test_it(drill):\n    drill('app:graph', effects=['app:charge'])\n"
+    )
+    done = _failing(tmp_path)
+    assert "1 failed, 1 passed" in done.stdout
+    assert "not installed" in done.stdout

@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from resumption.cli import main
 from resumption.contract.verdicts import Finding, Label, Measured
+from resumption.harness.drill.request import Request
 from resumption.harness.policy import ExitCode
 from resumption.harness.receipts import Cell, Part, Receipt, read_receipt, write
 from resumption.harness.replay import Change, compare, exit_code_of, failures
@@ -79,6 +80,36 @@ def test_a_receipt_in_which_nothing_failed_has_nothing_to_run_again(checked: Pat
     result = _invoke("replay", str(file))
     assert result.exit_code == 0
     assert "Nothing failed" in result.stdout
+
+
+def _of_a_drill(checked: Path, file: Path, request: Request) -> Path:
+    """The receipt as if its failures were those of a drill."""
+    receipt = read_receipt(checked)
+    write(replace(receipt, drills={cell.plane: request.encode() for cell in receipt.cells}), file)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("request_", "said"),
+    [
+        (Request(target="app:graph", effects=("app:charge",), real_effects=True), "called its effects for real"),
+        (Request(target="app:graph", effects=("app:charge",), folder="nosuch"), "in nosuch, which is no folder here"),
+    ],
+)
+def test_a_drill_that_cannot_be_run_again_as_it_was_is_refused(
+    checked: Path, tmp_path: Path, request_: Request, said: str
+) -> None:
+    result = _invoke("replay", str(_of_a_drill(checked, tmp_path / "drill.json", request_)))
+    assert result.exit_code == 2, result.output
+    assert "[RSM-609]" in result.stderr
+    assert said in result.stderr
+
+
+def test_an_audit_says_that_it_cannot_judge_a_drill_and_passes_nothing(checked: Path, tmp_path: Path) -> None:
+    file = _of_a_drill(checked, tmp_path / "drill.json", Request(target="app:graph", effects=("app:charge",)))
+    result = _invoke("audit", str(file))
+    assert result.exit_code == 3, result.output
+    assert "cells of drills: not judged again (resumption replay runs them again)" in result.stdout
 
 
 def _receipt(checked: Path, label: Label, measured: Measured, summary: str) -> Receipt:

@@ -11,14 +11,14 @@ from resumption.errors import ReceiptUnreadable
 from resumption.harness.policy import ExitCode
 from resumption.harness.probes import PROBES
 from resumption.harness.receipts import Receipt, read_receipt, write
-from resumption.harness.rejudging import disagreements, rejudge, silent_on
+from resumption.harness.rejudging import disagreements, is_of_drill, rejudge, silent_on
 from resumption.report.output import writing
 
 __all__ = ["audit"]
 
 
 @click.command(
-    epilog="Exit codes: 0 verdicts and histories agree, 1 they don't, 2 what was named is no receipt.",
+    epilog="Exit codes: 0 verdicts and histories agree, 1 they don't, 2 what was named is no receipt, 3 a drill's.",
     short_help="Derive a receipt's verdicts from its histories again.",
 )
 @click.argument("paths", metavar="FILE|DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
@@ -29,11 +29,17 @@ def audit(ctx: click.Context, paths: tuple[Path, ...], update: bool) -> None:
     from the verdicts in the receipts.
 
     Nothing is run, and no network is needed. A folder stands for the receipts in it. Verdicts that rest on no history,
-    such as that nothing applied, are counted as taken on trust.
+    such as that nothing applied, are counted as taken on trust. Those of a drill can't be derived again from its
+    histories alone: `resumption replay` runs them again.
     """
-    disagree = False
+    disagree = drilled = False
     for file in _files(paths):
         receipt = read_receipt(file)
+        if drills := sum(is_of_drill(receipt, cell) for cell in receipt.cells):
+            click.echo(f"{file}: {drills} cells of drills: not judged again (resumption replay runs them again)")
+            drilled = True
+        if drills and drills == len(receipt.cells):
+            continue
         found = disagreements(receipt)
         click.echo(f"{file}: {_extent(receipt)}: {f'{len(found)} disagree' if found else 'agree'}")
         if silent := silent_on(receipt, PROBES):
@@ -44,7 +50,9 @@ def audit(ctx: click.Context, paths: tuple[Path, ...], update: bool) -> None:
             with writing(file):
                 write(rejudge(receipt), file)
         disagree = disagree or bool(found)
-    ctx.exit(ExitCode.FINDINGS if disagree and not update else ExitCode.CLEAN)
+    if disagree and not update:
+        ctx.exit(ExitCode.FINDINGS)
+    ctx.exit(ExitCode.INCONCLUSIVE if drilled else ExitCode.CLEAN)
 
 
 def _files(paths: Sequence[Path]) -> list[Path]:

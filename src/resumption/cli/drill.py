@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
+import msgspec
 
 from resumption.errors import EnvironmentUnavailable
 from resumption.harness.drill.decisions import YES, Decisions
@@ -176,9 +177,16 @@ def _value(text: str, where: str) -> Json:
 
 def _json(text: str, where: str) -> Json:
     try:
-        return json.loads(text)
-    except ValueError as error:
-        raise click.UsageError(f"{where}: {text!r} is no JSON: {error}.") from error
+        value = json.loads(text, parse_constant=_refuse)
+        if msgspec.json.decode(msgspec.json.encode(value)) != value:
+            raise ValueError("it has a number that is too large")
+    except (ValueError, OverflowError, RecursionError) as error:  # also for what no receipt could keep
+        raise click.UsageError(f"{where}: {text!r:.200} is no JSON: {error}.") from error
+    return value
+
+
+def _refuse(word: str) -> Json:
+    raise ValueError(f"{word} is no JSON")
 
 
 def _pairs(texts: Sequence[str], option: str) -> list[tuple[str, str]]:

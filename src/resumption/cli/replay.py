@@ -31,8 +31,9 @@ _INDENT = 9
 @click.argument("receipt", type=_FILE)
 @click.option("--jobs", type=click.IntRange(min=1), help="Jobs at once.  [default: two for each core]")
 @click.option("--json", "receipt_file", metavar="FILE", type=_FILE, help="Write the receipt of the new runs.")
+@click.option("--real-effects", is_flag=True, help="Call effects for real again where the receipt's drill did.")
 @click.pass_context
-def replay(ctx: click.Context, receipt: Path, jobs: int | None, receipt_file: Path | None) -> None:
+def replay(ctx: click.Context, receipt: Path, jobs: int | None, receipt_file: Path | None, real_effects: bool) -> None:
     """Run again what failed in RECEIPT, which `check` or `drill` wrote: FIXED, FAILED as before, or CHANGED.
 
     It is run with what is installed now. Whole actions are repeated, so that a failure that moved to another moment is
@@ -45,7 +46,7 @@ def replay(ctx: click.Context, receipt: Path, jobs: int | None, receipt_file: Pa
     if not failures(before):
         click.echo(f"Nothing failed in {receipt}.")
         return
-    replayed, again = run_again(before, jobs=jobs or default_jobs(), listen=progress_lines())
+    replayed, again = run_again(before, jobs=jobs or default_jobs(), real_effects=real_effects, listen=progress_lines())
     if receipt_file:
         with writing(receipt_file):
             write(again, receipt_file)
@@ -59,7 +60,8 @@ def _print(replayed: tuple[Replayed, ...], console: Console) -> None:
     for one in replayed:
         word = Text(f" {one.change.upper()}", style=_STYLES[one.change])
         hang(console, word, f"{one.failure.cell.identity}, {one.failure.part.probe}", indent=_INDENT)
-        hang(console, Text(""), one.failure.part.findings[0].summary, indent=_INDENT)
+        for finding in one.failure.part.findings[:1]:
+            hang(console, Text(""), finding.summary, indent=_INDENT)
         if one.change is Change.CHANGED:
             hang(console, Text(""), f"now {_now(one)}", indent=_INDENT)
     counts = [f"{change} {sum(one.change is change for one in replayed)}" for change in Change]

@@ -26,7 +26,7 @@ from resumption.planes.interface import Form, PlaneSpec
 from resumption.planes.registry import specs
 from resumption.planes.statements import Citation, bearing, load
 
-__all__ = ["Disagreement", "compact", "disagreements", "extend", "rejudge", "silent_on"]
+__all__ = ["Disagreement", "compact", "disagreements", "extend", "is_of_drill", "rejudge", "silent_on"]
 
 _ADVICE = "Take the receipt as it was written, or measure again."
 _ROOTS = b"|".join(b"data dev home mnt opt private root srv tmp usr var work Users Volumes".split())
@@ -50,7 +50,7 @@ class Disagreement:
 
 
 def rejudge(receipt: Receipt) -> Receipt:
-    """The receipt with every verdict derived from its histories again.
+    """The receipt with every verdict derived from its histories again; those of drills stand as they are.
 
     Raises `UnknownName` for a plane or a form that isn't known here, and `HistoryUnreadable` for a broken history.
     """
@@ -84,6 +84,11 @@ def _findings_of(said: Cell | Part) -> str:
     if isinstance(said, Cell):
         return ""
     return "; ".join(sorted(finding.summary for finding in said.findings)) or "nothing"
+
+
+def is_of_drill(receipt: Receipt, cell: Cell) -> bool:
+    """Whether a cell is what a drill of a user's program showed."""
+    return cell.plane in receipt.drills
 
 
 def silent_on(receipt: Receipt, probes: Iterable[Probe]) -> tuple[Probe, ...]:
@@ -151,7 +156,9 @@ class _Bench:
     _citations: dict[tuple[str, str], tuple[Citation, ...]] = field(default_factory=dict)
 
     def cell(self, cell: Cell) -> Cell:
-        """A cell, derived again."""
+        """A cell, derived again; one of a drill as it is, whose judges need to know what its protocols ran into."""
+        if is_of_drill(self.receipt, cell):
+            return cell
         found = [self._part(cell, part) for part in cell.parts]
         return replace(
             cell,
@@ -164,6 +171,8 @@ class _Bench:
 
     def sufficient(self, cell: Cell, part: Part, known: Collection[str]) -> list[str]:
         """The histories that suffice to derive a part again, those that are kept anyway before others."""
+        if is_of_drill(self.receipt, cell):
+            return list(part.histories)
         if part.measured is Measured.UNDETERMINED or not part.histories:
             return []
         whole = self._verdict(cell, part, part.histories)

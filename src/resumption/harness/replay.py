@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 from resumption.contract.verdicts import Finding, Measured
+from resumption.errors import ReplayRefused
 from resumption.harness.drill.engine import Listener, drill
 from resumption.harness.drill.protocols import Protocol
 from resumption.harness.drill.request import Request
@@ -74,17 +76,24 @@ def failures(receipt: Receipt) -> tuple[Failure, ...]:
     )
 
 
-def replay(receipt: Receipt, *, jobs: int, listen: Listener = lambda *_: None) -> tuple[tuple[Replayed, ...], Receipt]:
+def replay(
+    receipt: Receipt, *, jobs: int, real_effects: bool = False, listen: Listener = lambda *_: None
+) -> tuple[tuple[Replayed, ...], Receipt]:
     """Run again what failed in a receipt, with what is installed now; and the receipt of that.
 
-    Raises `ValueError` if nothing failed in it, and what `measure` and `drill` raise.
+    A drill that called its effects for real does so again only with `real_effects`.
+
+    Raises `ValueError` if nothing failed in it, `ReplayRefused`, and what `measure` and `drill` raise.
     """
     failed = failures(receipt)
     if not failed:
         raise ValueError("nothing failed in this receipt")
     drilled = [failure for failure in failed if failure.cell.plane in receipt.drills]
     checked = [failure for failure in failed if failure.cell.plane not in receipt.drills]
-    receipts = list(_drill_again(receipt, drilled, jobs, listen))
+    requests = {plane: Request.decode(receipt.drills[plane]) for plane in dict.fromkeys(f.cell.plane for f in drilled)}
+    for request in requests.values():
+        _admit(request, real_effects=real_effects)
+    receipts = list(_drill_again(requests, drilled, jobs, listen))
     if checked:
         receipts.append(_check_again(checked, jobs))
     again = join(receipts)
@@ -107,8 +116,24 @@ def exit_code_of(replayed: Sequence[Replayed]) -> ExitCode:
     return ExitCode.INCONCLUSIVE if open_ or not changes else ExitCode.CLEAN
 
 
-def _drill_again(receipt: Receipt, failed: Sequence[Failure], jobs: int, listen: Listener) -> Iterator[Receipt]:
-    for plane in dict.fromkeys(failure.cell.plane for failure in failed):
+def _admit(request: Request, *, real_effects: bool) -> None:
+    """Raise `ReplayRefused` if a drill can't be run again here, or would do to the outside what nobody asks for."""
+    if request.real_effects and not real_effects:
+        raise ReplayRefused(
+            f"The drill of {request.target} called its effects for real.",
+            advice="Say --real-effects if that is to be done again.",
+        )
+    if not Path(request.folder).is_dir():
+        raise ReplayRefused(
+            f"The drill of {request.target} was run in {request.folder}, which is no folder here.",
+            advice="Replay where the program is, or drill it again.",
+        )
+
+
+def _drill_again(
+    requests: Mapping[str, Request], failed: Sequence[Failure], jobs: int, listen: Listener
+) -> Iterator[Receipt]:
+    for plane, request in requests.items():
         mine = [failure for failure in failed if failure.cell.plane == plane]
         for guarded in sorted({failure.cell.path == "guarded" for failure in mine}):
             wanted = {
@@ -116,7 +141,6 @@ def _drill_again(receipt: Receipt, failed: Sequence[Failure], jobs: int, listen:
                 for failure in mine
                 if (failure.cell.path == "guarded") is guarded
             }
-            request = Request.decode(receipt.drills[plane])
             yield receipt_of(drill(request, jobs=jobs, ways=(guarded,), listen=listen, only=_among(wanted)))
 
 

@@ -36,8 +36,9 @@ ADVICE: dict[Breach, str] = {
     Breach.STUCK: "Look at the error: the program can't be run again from there.",
     Breach.SWALLOWED: "Something remembers the first answer, or its effect, by a key that a second answer shares: make "
     "the decision part of the key.",
-    Breach.TAKEN: "Name the interrupt in each answer, Command(resume={id: value}); or give each delivery an id, which "
-    "a guarded graph knows again (docs/guard.md).",
+    Breach.TAKEN: "Name the interrupt in each answer, Command(resume={id: value}), and ask once in a node, whose next "
+    "question takes a repeated answer all the same; or give each delivery an id, which a guarded graph knows again "
+    "(docs/guard.md).",
 }
 """What to do about each kind of breach."""
 

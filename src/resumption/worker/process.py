@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import socket
 import threading
 import time
@@ -50,6 +51,8 @@ __all__ = ["serve", "serve_descriptor"]
 
 def serve(sock: socket.socket) -> None:
     """Serve the operations that arrive on `sock` until the other side closes it."""
+    # A child of the program's own must not keep the channel open: its end is how the harness sees this process die.
+    os.register_at_fork(after_in_child=sock.close)
     channel = Channel(sock)
     message = channel.receive()
     if message is None:

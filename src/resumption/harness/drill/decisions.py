@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from resumption.errors import DecisionMissing
@@ -46,12 +47,19 @@ class Decisions:
                 return _in_the_gates_form(_NO, gate.question)
         return None
 
+    def strangers(self, gates: Iterable[Pending]) -> list[str]:
+        """The names for which something was said, and that none of the gates has."""
+        known = {name for gate in gates for name in _names(gate)}
+        return [name for name in dict.fromkeys((*self.named, *self.otherwise)) if name not in known]
+
     def _of(self, answers: dict[str, Json], gate: Pending, otherwise: Json) -> Json:
-        node = gate.name.partition("#")[0].partition("+")[0]
-        for name in (gate.name, node, node.rpartition("/")[2]):
-            if name in answers:
-                return answers[name]
-        return otherwise
+        return next((answers[name] for name in _names(gate) if name in answers), otherwise)
+
+
+def _names(gate: Pending) -> tuple[str, ...]:
+    """By what a gate can be named, the most exact name first."""
+    node = gate.name.partition("#")[0].partition("+")[0]
+    return gate.name, node, node.rpartition("/")[2]
 
 
 def _in_the_gates_form(value: Json, question: Json) -> Json:

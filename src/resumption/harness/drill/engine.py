@@ -11,14 +11,22 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from resumption.errors import DrillFailed, NothingObserved, ResumptionError
+from resumption.errors import (
+    DecisionMissing,
+    DrillFailed,
+    KeyArgumentMissing,
+    NothingObserved,
+    OutputUnwritable,
+    ResumptionError,
+)
 from resumption.harness.drill.findings import Found
 from resumption.harness.drill.judging import in_doubt, judge_fork, judge_run, judge_twin
-from resumption.harness.drill.protocols import Action, Protocol, enumerate_protocols, run
+from resumption.harness.drill.protocols import Action, Protocol, enumerate_protocols, is_first_question, run
 from resumption.harness.drill.request import Request
 from resumption.harness.drill.site import Site, Way
 from resumption.harness.drill.twin import Twin, differences, run_twin
 from resumption.harness.workspace import workspace_folder
+from resumption.history.events import Pending, Raise
 from resumption.history.history import History
 from resumption.planes.drill.settings import short_name
 from resumption.planes.drill.spec import FORK, REPLAY
@@ -35,6 +43,13 @@ _SYNCHRONOUS = (
     "NotImplementedError",
 )
 """What programs say that can only be awaited."""
+
+_RECHECKS = 3
+"""Runs without faults after which a finding may rest on a difference: a clock that shows seconds, or a coin, may have
+come out alike in the first two."""
+
+_EXHAUSTED = ("database or disk is full", "No space left on device", "Disk quota exceeded")
+"""What is said where the machine failed, and not the program."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +99,24 @@ def drill(
 ) -> tuple[Drilled, ...]:
     """Drill a program, as it is (False) and guarded (True); `only` chooses among its protocols.
 
-    Raises what is wrong with the request, `DrillFailed`, or `NothingObserved` if no effect fired.
+    Raises what is wrong with the request, `DrillFailed`, `NothingObserved` if no effect fired, or `OutputUnwritable` if
+    there is no room for what is recorded.
     """
+    try:
+        return _drill(request, jobs, ways, listen, only)
+    except (OSError, sqlite3.Error) as error:
+        raise OutputUnwritable(
+            f"The drill's own files can't be written: {error}.", advice="Set TMPDIR to a folder with room."
+        ) from error
+
+
+def _drill(
+    request: Request,
+    jobs: int,
+    ways: Sequence[bool],
+    listen: Listener,
+    only: Callable[[Protocol], bool],
+) -> tuple[Drilled, ...]:
     started = time.monotonic()
     names = [short_name(name, request.effects) for name in request.effects]
     with workspace_folder() as workspace, Site(request.settings(), names, Path(workspace), jobs) as site:
@@ -114,14 +145,20 @@ class _Drill:
                 f"None of the effects {', '.join(self.request.effects)} fired in a run without faults.",
                 advice="Check their names, the input and the decisions: a drill that sees no effect finds nothing.",
             )
+        _check_keys(self.request, twin)
         drilled = Drilled(request=self.request, way=way, pins=self.site.pins, twin=twin)
-        if unsteady := differences(twin, run_twin(self.site, self.request, way, "twin/2")):
+        if unsteady := self._differences(way, twin, 2):
             return replace(drilled, unsteady=unsteady)
         everything = enumerate_protocols(twin, self.request, fork=FORK if way.protected else REPLAY)
         protocols = [protocol for protocol in everything if self.only(protocol)]
         alternatives, notes = self._alternatives(way, twin, protocols)
+        self._check_decisions([twin, *alternatives.values()])
         protocols = [one for one in protocols if one.action is not Action.FORK or one.place in alternatives]
         outcomes = self._run_all(way, twin, alternatives, protocols)
+        if any(outcome.found for outcome in outcomes):
+            for number in range(_RECHECKS):
+                if unsteady := self._differences(way, twin, number + 3):
+                    return replace(drilled, unsteady=unsteady)
         return replace(
             drilled,
             in_twin=judge_twin(twin),
@@ -129,6 +166,13 @@ class _Drill:
             left_out=len(protocols) - len(outcomes),
             notes=tuple(notes),
         )
+
+    def _differences(self, way: Way, twin: Twin, number: int) -> tuple[str, ...]:
+        """In what one more run without faults differs from the first."""
+        try:
+            return differences(twin, run_twin(self.site, self.request, way, f"twin/{number}"))
+        except DrillFailed as error:
+            return (f"one comes to its end, and of the other is said: {error.what}",)
 
     def _first_twin(self, *, guarded: bool) -> tuple[Way, Twin]:
         """The first run without faults. A program that says that it must be awaited is."""
@@ -153,10 +197,26 @@ class _Drill:
                 found[fork.place] = run_twin(self.site, self.request, way, f"twin/{fork.at}", {fork.place: other})
             except ResumptionError as error:
                 notes.append(f"no second answer at {fork.at}: with {other!r} there, {error.what}")
+        if not way.protected:
+            later = [place for place in range(len(twin.answered)) if not is_first_question(twin, place)]
+            gates = [f"{twin.answered[n].gate.name}@{n + 1}" for n in later if twin.answered[n].gate.identity]
+            if gates:
+                notes.append(f"no second answer at {', '.join(gates)}: LangGraph asks a task's first question again")
         asked = {answered.gate.name: answered.gate for answered in twin.answered if answered.gate.identity}
         if silent := [name for name, gate in asked.items() if decisions.other(gate) is None]:
             notes.append(f"no second answer at {', '.join(silent)}: none is known (--otherwise NODE=JSON)")
         return found, notes
+
+    def _check_decisions(self, twins: Sequence[Twin]) -> None:
+        """Raise `DecisionMissing` if something was said for a gate that is none: the slip would pass unseen."""
+        gates = [answered.gate for twin in twins for answered in twin.answered]
+        silent = [Pending(identity="", name=node) for node in self.site.survey.nodes]
+        if strange := self.request.decisions.strangers([*gates, *silent]):
+            asked = ", ".join(dict.fromkeys(gate.name for gate in gates))
+            raise DecisionMissing(
+                f"A decision was given for {', '.join(strange)}, which never asks.",
+                advice=f"These ask: {asked}." if asked else "Nothing asks.",
+            )
 
     def _run_all(
         self, way: Way, twin: Twin, alternatives: dict[int, Twin], protocols: Sequence[Protocol]
@@ -196,7 +256,9 @@ class _Drill:
         if ground.observation is None:
             return Outcome(protocol=protocol, problem="the process came to rest before the moment that was asked for")
         history = ground.observation.history
-        problem = "; ".join(filter(None, (ran.problem or ground.observation.problem, *history.problems())))
+        problem = "; ".join(
+            filter(None, (ran.problem or ground.observation.problem, _exhausted(history), *history.problems()))
+        )
         if problem:
             return Outcome(protocol=protocol, history=history, problem=problem)
         if protocol.action is Action.FORK:
@@ -204,3 +266,19 @@ class _Drill:
         else:
             found = judge_run(history, protocol, ran, twin, keys)
         return Outcome(protocol=protocol, history=history, found=found, doubt=in_doubt(ran))
+
+
+def _check_keys(request: Request, twin: Twin) -> None:
+    """Raise `KeyArgumentMissing` where a key is no argument: all calls would count as one, and nothing be found."""
+    for fire in twin.history.fires():
+        if (argument := request.keys.get(fire.effect)) and argument not in fire.value["arguments"]:
+            raise KeyArgumentMissing(
+                f"The effect {fire.effect} has no argument {argument!r}, by which its provider would deduplicate.",
+                advice=f"It is called with {', '.join(fire.value['arguments']) or 'nothing'}.",
+            )
+
+
+def _exhausted(history: History) -> str:
+    """What the machine ran out of, if anything failed for that."""
+    failed = (raised.message for raised in history.of(Raise) if any(said in raised.message for said in _EXHAUSTED))
+    return next(failed, "")

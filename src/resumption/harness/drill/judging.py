@@ -32,6 +32,14 @@ def judge_twin(twin: Twin) -> tuple[Found, ...]:
     seen: dict[tuple[Effect, str], Fire] = {}
     told: set[Effect] = set()
     for fire in twin.history.fires():
+        if not fire.operation:
+            if effect_of(fire) not in told:
+                told.add(effect_of(fire))
+                summary = f"{_named(effect_of(fire))} fires when the program is imported or made, so with every process"
+                found.append(
+                    Found(Breach.FIRES_AGAIN, subject(effect_of(fire)), finding(twin.history, summary, fire.begin))
+                )
+            continue
         effect, execution = effect_of(fire), (effect_of(fire), fire.value["execution"])
         first = seen.setdefault(execution, fire)
         if first.operation != fire.operation and effect not in told:

@@ -1,6 +1,6 @@
 """What a history shows of a drilled program: its effects and its last state, comparable between runs.
 
-Identities that differ from run to run (UUIDs, and LangGraph's hashes) are the same for a comparison.
+Identities that differ from run to run (UUIDs, LangGraph's hashes, addresses in memory) are the same for a comparison.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from resumption.history.history import Fire, History
 
 __all__ = ["Effect", "Observed", "comparable", "effect_of", "observe"]
 
-_IDENTITY = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}")
+_IDENTITY = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|(?<= at )0x[0-9a-f]+")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -74,8 +74,9 @@ def observe(history: History, keys: Mapping[str, str], *, branch: str = MAIN, af
 def _deduplicated(fires: Iterable[Fire], keys: Mapping[str, str]) -> Iterable[Fire]:
     seen: set[tuple[str, str]] = set()
     for fire in fires:
-        if fire.effect in keys:
-            key = (fire.effect, json.dumps(fire.value["arguments"].get(keys[fire.effect])))
+        said = fire.value["arguments"].get(keys[fire.effect]) if fire.effect in keys else None
+        if said is not None:  # no provider takes calls without a key for one another
+            key = (fire.effect, json.dumps(said))
             if key in seen:
                 continue
             seen.add(key)

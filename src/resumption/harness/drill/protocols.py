@@ -14,12 +14,12 @@ from resumption.harness.kill_points import kill_points
 from resumption.harness.process import Died, Process
 from resumption.history.events import EffectBegin, EffectEnd, Event, Intent, Json, Persist
 from resumption.history.history import History
-from resumption.planes.drill.spec import BARE, CHECKPOINT, MAP, NO_INPUT
+from resumption.planes.drill.spec import BARE, CHECKPOINT, MAP, NO_INPUT, REPLAY
 from resumption.planes.interface import Completed, Failed, Form, Operation, Outcome, Parked, Snapshot
 from resumption.worker.faults import Fault
 from resumption.worker.points import is_persist_before, is_task_start
 
-__all__ = ["Action", "Protocol", "Ran", "enumerate_protocols", "run"]
+__all__ = ["Action", "Protocol", "Ran", "enumerate_protocols", "is_first_question", "run"]
 
 _RACES = 2
 """Repetitions of a race: each is another chance to lose it."""
@@ -122,8 +122,20 @@ def _at_gates(twin: Twin, request: Request, fork: Form) -> Iterator[Protocol]:
             yield Protocol(action=Action.REDELIVER, form=form, place=place, gate=gate)
         for repetition in range(1, _RACES + 1):
             yield Protocol(action=Action.RACE, form=MAP, place=place, gate=gate, repetition=repetition)
-        if request.decisions.other(answered.gate) is not None:
+        asked_again = fork != REPLAY or is_first_question(twin, place)
+        if asked_again and request.decisions.other(answered.gate) is not None:
             yield Protocol(action=Action.FORK, form=fork, place=place, gate=gate)
+
+
+def is_first_question(twin: Twin, place: int) -> bool:
+    """Whether a gate is the first of its task. Where a task asks several times, all of its questions are pending at one
+    checkpoint; a fork there asks the first of them again, so that a second answer for a later one has no address.
+    """
+    this = twin.answered[place]
+    return all(
+        (answered.gate.name, answered.where.checkpoint) != (this.gate.name, this.where.checkpoint)
+        for answered in twin.answered[:place]
+    )
 
 
 # Running them ---------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from langgraph.types import Durability
 from resumption.guard.effects import Ledger
 from resumption.guard.langgraph.graph import GuardedGraph
 from resumption.history.workload import Workload
-from resumption.planes.drill.effects import Record, install, keep_ledgers_in
+from resumption.planes.drill.effects import Record, install, keep_ledgers_in, put_behind
 from resumption.planes.drill.programs import load, on_saver
 from resumption.planes.drill.runs import DrillRun
 from resumption.planes.drill.settings import Settings
@@ -34,10 +34,13 @@ def open_program(workload: Workload, store: Store, instruments: Instruments, *, 
     durable in this trial, and of no other.
     """
     settings = Settings.handed_over()
+    record = cast(Record, instruments)
     ledger = Ledger(f"sqlite:///{store.location / 'drill-ledger.sqlite'}") if guarded else None
     keep_ledgers_in(store.location)
+    exchanged = install(settings, record)
     source = load(settings.target, settings.folder)
-    install(settings, cast(Record, instruments), ledger)
+    if ledger is not None:
+        put_behind(ledger, exchanged, settings, record)
     os.chdir(store.location)
     app = open_app(
         lambda saver: on_saver(source, saver, guarded=guarded),

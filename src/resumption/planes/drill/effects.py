@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from langgraph.config import get_config
-from pydantic_core import to_jsonable_python
 
-from resumption.errors import KeyUnusable
+from resumption.errors import KeyUnusable, TargetNotFound
 from resumption.guard.attempts import current_key
 from resumption.guard.effects import Fired, Ledger, NotFired, Verification, effect
 from resumption.history.events import Json
 from resumption.planes.drill.exchange import Found, exchange, find
+from resumption.planes.drill.plain import plain
 from resumption.planes.drill.programs import fetch
 from resumption.planes.drill.settings import OUTSIDE, Settings, short_name
 from resumption.planes.drill.stubs import stub_value
 from resumption.planes.interface import Instruments
 
-__all__ = ["Record", "install", "keep_ledgers_in"]
+__all__ = ["Exchanged", "Record", "install", "keep_ledgers_in", "put_behind"]
 
 
 class Record(Instruments, Protocol):
@@ -32,6 +33,17 @@ class Record(Instruments, Protocol):
 
     def fired(self, effect: str, key: str) -> bool:
         """Whether the record has a call of the effect with this idempotency key, as a provider knows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchanged:
+    """An effect whose calls are on record."""
+
+    found: Found
+    fire: Callable[..., Any]
+    """What is called in its place."""
+    stub: Any
+    """What that returns; None where the effect really runs."""
 
 
 def keep_ledgers_in(folder: Path) -> None:
@@ -45,20 +57,41 @@ def keep_ledgers_in(folder: Path) -> None:
     Ledger.__init__ = open_here  # type: ignore[method-assign]
 
 
-def install(settings: Settings, record: Record, ledger: Ledger | None) -> None:
-    """Exchange what the settings name as effects and stubs. With a `ledger`, effects are put behind `@effect` too."""
+def install(settings: Settings, record: Record) -> list[Exchanged]:
+    """Exchange what the settings name as effects and stubs, and return the effects.
+
+    Comes before the program is imported and made, for its modules and its factory may call an effect as well.
+    """
+    _import_named(settings)
+    exchanged = []
     for name in settings.effects:
         found = find(name, fetch(name, settings.folder))
         stub = None if settings.real_effects else stub_value(name, found.function, settings.stubs)
         fire = _recorder(found, settings, record, stub)
-        if ledger is not None and not found.ledgered:
-            # Of what really fires, nobody here can say whether it did.
-            on_doubt = "raise" if settings.real_effects else _verify(found, settings, record, stub)
-            fire = effect(ledger, on_doubt=on_doubt)(fire)  # type: ignore[arg-type]
         exchange(found, fire)
+        exchanged.append(Exchanged(found, fire, stub))
     for name in settings.stubs.keys() - set(settings.effects):
         found = find(name, fetch(name, settings.folder))
         exchange(found, _constant(found, stub_value(name, found.function, settings.stubs)))
+    return exchanged
+
+
+def put_behind(ledger: Ledger, exchanged: Iterable[Exchanged], settings: Settings, record: Record) -> None:
+    """Put effects behind `@effect`, but for those that the program has there already."""
+    for one in exchanged:
+        if not one.found.ledgered:
+            # Of what really fires, nobody here can say whether it did.
+            on_doubt = "raise" if settings.real_effects else _verify(one.found, settings, record, one.stub)
+            exchange(one.found, effect(ledger, on_doubt=on_doubt)(one.fire))  # type: ignore[arg-type]
+
+
+def _import_named(settings: Settings) -> None:
+    """Import what is to be exchanged. Modules that import each other may ask for the program to be imported first."""
+    try:
+        for name in (*settings.effects, *settings.stubs):
+            fetch(name, settings.folder)
+    except TargetNotFound:
+        fetch(settings.target, settings.folder)
 
 
 def _recorder(found: Found, settings: Settings, record: Record, stub: Any) -> Callable[..., Any]:
@@ -126,7 +159,10 @@ def _arguments(signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict
     bound = signature.bind(*args, **kwargs)
     bound.apply_defaults()
     own = {name: value for name, value in bound.arguments.items() if name not in ("self", "cls")}
-    return to_jsonable_python(own, serialize_unknown=True, fallback=repr)
+    for name, parameter in signature.parameters.items():
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            own |= own.pop(name)  # each under its own name, by which --key finds it
+    return {name: plain(value) for name, value in own.items()}
 
 
 def _key() -> str:

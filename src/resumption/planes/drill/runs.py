@@ -9,11 +9,11 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import StateGraph
 from langgraph.types import Command, Interrupt, StateSnapshot
-from pydantic_core import to_jsonable_python
 
 from resumption.guard.langgraph.calls import Fork
 from resumption.guard.langgraph.validity import breaches
 from resumption.history.events import Json, Pending
+from resumption.planes.drill.plain import plain
 from resumption.planes.drill.programs import Program
 from resumption.planes.drill.settings import Settings
 from resumption.planes.interface import (
@@ -135,7 +135,7 @@ class DrillRun(ThreadRun):
         """The state's values as JSON, and what in them breaks the program's own schema."""
         values = state.values if isinstance(state.values, dict) else {"value": state.values}
         return {
-            "values": to_jsonable_python(values, serialize_unknown=True, fallback=repr),
+            "values": plain(values),
             "invalid": breaches(self._schema, values),
         }
 
@@ -173,5 +173,5 @@ def _asked(state: StateSnapshot, above: str) -> list[Pending]:
 
 
 def _one(name: str, place: int, asked: Interrupt) -> Pending:
-    question = to_jsonable_python(asked.value, serialize_unknown=True, fallback=repr)
+    question = plain(asked.value)
     return Pending(identity=asked.id, name=name if not place else f"{name}+{place + 1}", question=question)

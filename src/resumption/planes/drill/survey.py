@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import StateGraph
@@ -17,10 +17,9 @@ from resumption.errors import ResumptionError, TargetUnusable
 from resumption.guard.langgraph.graph import GuardedGraph
 from resumption.history.events import Json
 from resumption.history.workload import Workload
-from resumption.planes.drill.exchange import find
-from resumption.planes.drill.programs import Program, fetch, load, needs_event_loop, nodes, on_saver
+from resumption.planes.drill.effects import Record, install
+from resumption.planes.drill.programs import Program, load, needs_event_loop, nodes, on_saver
 from resumption.planes.drill.settings import Settings
-from resumption.planes.drill.stubs import stub_value
 from resumption.planes.interface import Address, Decision, Handle, Instruments, Snapshot, Store, unknown_form
 
 __all__ = ["Looked", "open_run"]
@@ -59,20 +58,17 @@ class Looked:
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> Looked:
     """Look at the program."""
     try:
-        return Looked(_look(Settings.handed_over()))
+        return Looked(_look(Settings.handed_over(), cast(Record, instruments)))
     except ResumptionError as error:
         return Looked({"error": type(error).__name__, "what": error.what, "advice": error.advice})
 
 
-def _look(settings: Settings) -> Json:
+def _look(settings: Settings, record: Record) -> Json:
     """The program's nodes by path, whether it must be awaited, and the modules that can be imported beforehand."""
     before = set(sys.modules)
+    install(settings, record)
     source = load(settings.target, settings.folder)
     _try_saver(settings.target, source)
-    for name in (*settings.effects, *(settings.stubs.keys() - set(settings.effects))):
-        found = find(name, fetch(name, settings.folder))
-        if not settings.real_effects or name not in settings.effects:
-            stub_value(name, found.function, settings.stubs)
     return {
         "nodes": list(nodes(source)),
         "asynchronous": needs_event_loop(source),
