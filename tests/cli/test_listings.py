@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -50,7 +51,16 @@ def test_probes_can_be_listed_by_the_beginning_of_their_address() -> None:
 def test_every_plane_is_listed_with_its_backends() -> None:
     told = _words(_run("planes", "--all"))
     for spec in (spec for family in families() for spec in specs(family)):
-        assert f"{spec.name} {spec.path} {', '.join(backend.name for backend in spec.backends)}" in told
+        listed = re.split(rf"\(?{re.escape(f'{spec.name} {spec.path}')}\)? ", told, maxsplit=1)[1]
+        for backend in spec.backends:
+            assert listed.lstrip("(").startswith(backend.name)
+            listed = listed.partition(backend.name)[2].lstrip(", (")
+
+
+def test_what_is_measured_only_if_it_is_named_is_listed_in_brackets() -> None:
+    told = _words(_run("planes"))
+    assert "langgraph graph memory, sqlite (memory-async, sqlite-async, postgres" in told
+    assert "(langgraph subgraph) memory, sqlite (memory-async" in told
 
 
 def test_the_planes_with_planted_faults_are_listed_only_if_asked_for() -> None:

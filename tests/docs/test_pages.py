@@ -46,9 +46,10 @@ def _named(entry: object) -> Iterator[str]:
             yield from _named(part)
 
 
-def test_every_error_code_has_a_section_and_every_section_a_code() -> None:
+def test_every_error_has_a_section_under_its_code_and_name_and_every_section_an_error() -> None:
     page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
-    assert sorted(re.findall(r"^### (RSM-\d+)$", page, re.MULTILINE)) == [error.code for error in error_classes()]
+    named = [f"{error.code} {error.__name__}" for error in error_classes()]
+    assert sorted(re.findall(r"^### (RSM-.+)$", page, re.MULTILINE)) == named
 
 
 def test_no_two_errors_share_a_code() -> None:

@@ -10,12 +10,11 @@ import pytest
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Facet, Label, Measured
 from resumption.errors import ComparisonImpossible
+from resumption.harness.comparison import Drift, drifts_from
 from resumption.harness.policy import (
-    Drift,
     ExitCode,
     FailOn,
     Policy,
-    drifts_from,
     exit_code,
     is_finding,
     is_open,

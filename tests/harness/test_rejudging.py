@@ -138,7 +138,7 @@ def test_audit_tells_agreement_and_disagreement_by_its_exit_code(receipt: Receip
     done = _audit(str(tmp_path))
     assert done.exit_code == 0, done.output
     assert ": agree\n" in done.output
-    assert "says nothing of these probes: crash/every-point" in done.output
+    assert "measured without these probes: crash/every-point" in done.output
     assert "crash/exception" not in done.output
     write(_edit(receipt, label=Label.UNDOCUMENTED, edit=lambda _, part: replace(part, label=Label.HOLDS)), file)
     done = _audit(str(file))

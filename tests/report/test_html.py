@@ -78,7 +78,7 @@ def _opened(browser: Browser, file: Path, fragment: str = "", **context: Any) ->
 
 def test_the_page_needs_nothing_but_itself_and_breaks_no_policy(browser: Browser, sample: Path) -> None:
     with _opened(browser, sample) as page:
-        expect(page.get_by_role("heading", level=1)).to_have_text("What “resume” means on frame 1.2.3, other 1.2.3")
+        expect(page.get_by_role("heading", level=1)).to_have_text("What “resume” means for frame 1.2.3, other 1.2.3")
         policy = page.locator("meta[http-equiv=Content-Security-Policy]").get_attribute("content")
         assert str(policy).startswith("default-src 'none'; style-src 'sha256-")
         assert page.evaluate("getComputedStyle(document.querySelector('.mark')).fontWeight") == "600", "its style is on"

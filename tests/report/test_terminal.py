@@ -10,7 +10,8 @@ from rich.console import Console
 
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Facet, Finding, Label, Measured, Step
-from resumption.harness.policy import Drift, ExitCode, FailOn, Policy
+from resumption.harness.comparison import Drift
+from resumption.harness.policy import ExitCode, FailOn, Policy
 from resumption.harness.receipts import Cell, Part, new_receipt
 from resumption.planes.interface import Operation
 from resumption.planes.statements import Bears, Citation

@@ -18,7 +18,7 @@ from resumption.guard.stores.protocol import Work
 __all__ = ["approvals"]
 
 
-@click.group()
+@click.group(short_help="Who decided what on guarded threads, and what was refused.")
 def approvals() -> None:
     """Decisions on guarded threads: the audit trail of who decided what, and what was refused."""
 

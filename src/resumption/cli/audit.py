@@ -18,7 +18,8 @@ __all__ = ["audit"]
 
 
 @click.command(
-    epilog="Exit codes: 0 verdicts and histories agree, 1 they don't, 2 what was named is no receipt, 3 a drill's."
+    epilog="Exit codes: 0 verdicts and histories agree, 1 they don't, 2 what was named is no receipt, 3 a drill's.",
+    short_help="Derive a receipt's verdicts from its histories again.",
 )
 @click.argument("paths", metavar="FILE|DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--update", is_flag=True, help="Write what the histories say into the receipts.")
@@ -42,7 +43,7 @@ def audit(ctx: click.Context, paths: tuple[Path, ...], update: bool) -> None:
         found = disagreements(receipt)
         click.echo(f"{file}: {_extent(receipt)}: {f'{len(found)} disagree' if found else 'agree'}")
         if silent := silent_on(receipt, PROBES):
-            click.echo(f"  says nothing of these probes: {', '.join(probe.address for probe in silent)}")
+            click.echo(f"  measured without these probes: {', '.join(probe.address for probe in silent)}")
         for difference in found:
             click.echo(f"  {difference}")
         if update and found:

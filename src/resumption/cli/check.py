@@ -11,8 +11,9 @@ import click
 
 from resumption.cli.progress import progress
 from resumption.cli.selection import choose_probes, choose_targets
+from resumption.harness.comparison import drifts_from
 from resumption.harness.measurement import measure
-from resumption.harness.policy import FailOn, Policy, drifts_from, exit_code, known_cells
+from resumption.harness.policy import FailOn, Policy, exit_code, known_cells
 from resumption.harness.receipts import Receipt, accept, read_receipt, stable_view, write
 from resumption.harness.runner import default_jobs
 from resumption.harness.targets import planes_of, released_targets
@@ -28,11 +29,17 @@ __all__ = ["check"]
 _FILE = click.Path(path_type=Path)
 
 
-@click.command(epilog="Exit codes: 0 clean, 1 findings, 2 usage, 3 inconclusive. Findings beat inconclusive cells.")
+@click.command(
+    epilog="Exit codes: 0 clean, 1 findings, 2 usage, 3 inconclusive. Findings beat inconclusive cells.",
+    short_help="Measure planes, and judge them by the contract.",
+)
 @click.argument("names", metavar="[PLANE[@VERSION]]...", nargs=-1)
 @click.option("--probe", "prefixes", metavar="ADDRESS", multiple=True, help="Only probes whose address begins so.")
 @click.option(
-    "--all", "everything", is_flag=True, help="All paths and backends, the slow ones too; without a PLANE, see below."
+    "--all",
+    "everything",
+    is_flag=True,
+    help="All paths and backends, the slow ones too; without a PLANE, every framework.",
 )
 @click.option("--newest", is_flag=True, help="With --all and no PLANE: the newest releases.")
 @click.option("--thorough", is_flag=True, help="Leave nothing out of the sweeps that are sampled otherwise.")

@@ -32,7 +32,10 @@ class _FailOn(StrEnum):
     NEVER = "never"
 
 
-@click.command(epilog="Exit codes: 0 clean, 1 as --fail-on says, 2 usage, 3 some can't be told.")
+@click.command(
+    epilog="Exit codes: 0 clean, 1 as --fail-on says, 2 usage, 3 some can't be told.",
+    short_help="Tell what changed between two receipts or releases.",
+)
 @click.argument("before", metavar="A")
 @click.argument("after", metavar="B")
 @click.option("--all", "everything", is_flag=True, help="All paths and backends, the slow ones too.")

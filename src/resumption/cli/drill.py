@@ -32,7 +32,7 @@ _LINES = 10
 _EPILOG = "Exit codes: 0 clean, 1 findings, 2 usage, 3 inconclusive. With --guarded, of the guarded program."
 
 
-@click.command("drill", epilog=_EPILOG)
+@click.command("drill", epilog=_EPILOG, short_help="Kill and resume your own graph; tell what fires twice.")
 @click.argument("target", metavar="MODULE:GRAPH")
 @click.option(
     "--effect", "effects", metavar="MODULE:FUNCTION", multiple=True, required=True, help="What must not happen twice."

@@ -24,6 +24,8 @@ from resumption.report.text import hang, mark, report_console
 
 __all__ = ["error_classes", "explain"]
 
+_FAULTY = "faulty"  # the family of the negative controls, whose forms are those of the reference
+
 _FACETS: dict[Facet, str] = {
     Facet.CELL: "What the matrix shows of a property.",
     Facet.WINDOW: "EO where a run is cut off between an effect and its durable record, which no framework can close by "
@@ -33,19 +35,19 @@ _FACETS: dict[Facet, str] = {
 }
 
 
-@click.command()
+@click.command(short_help="Explain whatever a report or an error calls something.")
 @click.argument("code")
 def explain(code: str) -> None:
     """Explain CODE: whatever a report or an error calls something.
 
     A property (EO), a label or its mark (divergent, D), a facet (window), a resume form (no-input), a statement that a
-    verdict rests on (eo-before-interrupt), an error (RSM-301), or a probe (fork/two-values).
+    verdict rests on (eo-before-interrupt), an error (RSM-301, AlreadyConsumed), or a probe (fork/two-values).
     """
     console = report_console()
     lower = code.lower()
     properties = {property_.lower(): property_ for property_ in Property}
     labels = {name.lower(): label for label in Label for name in _names_of(label)}
-    errors = {error.code.lower(): error for error in error_classes()}
+    errors = {name.lower(): error for error in error_classes() for name in (error.code, error.__name__)}
     facets = {facet.value: facet for facet in Facet}
     if lower in properties:
         _explain_property(console, properties[lower])
@@ -55,7 +57,7 @@ def explain(code: str) -> None:
         _explain_error(console, errors[lower])
     elif lower in facets:
         _explain_facet(console, facets[lower])
-    elif forms := [(spec, form) for spec in _planes() for form in spec.forms if form.name == lower]:
+    elif forms := [(spec, form) for spec in _planes(faulty=False) for form in spec.forms if form.name == lower]:
         _explain_form(console, forms)
     elif citations := dict.fromkeys(found for spec in _planes() for found in load(spec) if found.id == lower):
         for citation in citations:
@@ -66,7 +68,8 @@ def explain(code: str) -> None:
     else:
         raise UnknownName(
             f"There is nothing called {code!r} to explain.",
-            advice=f"Properties are {', '.join(Property)}; `resumption probes` lists the probes.",
+            advice="It explains what a report calls something: a property (EO), a mark (D), a facet (window), a resume "
+            "form (no-input), a statement's id, an error, or a probe.",
         )
 
 
@@ -81,8 +84,8 @@ def _names_of(label: Label) -> tuple[str, ...]:
     return label.value, mark_.word, mark_.symbol, mark_.plain
 
 
-def _planes() -> Iterator[PlaneSpec]:
-    return (spec for family in families() for spec in specs(family))
+def _planes(*, faulty: bool = True) -> Iterator[PlaneSpec]:
+    return (spec for family in families() if faulty or family != _FAULTY for spec in specs(family))
 
 
 def _explain_property(console: Console, property_: Property) -> None:
@@ -118,7 +121,7 @@ def _explain_form(console: Console, found: list[tuple[PlaneSpec, Form]]) -> None
         told.setdefault((spec.name.partition("-")[0], form), []).append(spec)
     for (_, form), planes in told.items():
         where = ", ".join(f"{spec.name}/{spec.path}" for spec in planes)
-        hang(console, Text(), f"A form to {form.operation} on {where}: {form.description}", indent=4)
+        hang(console, Text(), f"A form to {form.operation} on {where}: {form.description.rstrip('.')}.", indent=4)
         hang(console, Text(), _source(planes[0], form), indent=4)
 
 

@@ -46,7 +46,7 @@ def _by_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )
 
 
-@click.group()
+@click.group(short_help="List effects in doubt, and settle them.")
 def ledger() -> None:
     """Effects in doubt: list them, look at one, say whether it fired, forget old ones."""
 

@@ -58,7 +58,7 @@ class Report:
         sys.exit(DEVIATES if self.deviations else SKIPPED if self.skipped else 0)
 
 
-@click.group()
+@click.group(short_help="Check the contract's model, and prove it.")
 def model() -> None:
     """The contract's model: check it, prove it, and compare with the published figures."""
 

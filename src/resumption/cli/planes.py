@@ -20,7 +20,7 @@ _INDENT = 4
 _FAULTY = "faulty"  # the family of the negative controls
 
 
-@click.command()
+@click.command(short_help="List what can be measured, and how it is resumed.")
 @click.argument("names", metavar="[PLANE]...", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="The planes with planted faults too, which test the harness.")
 @click.option("--sites", is_flag=True, help="List where the installed release decides, in its source, instead.")
@@ -47,19 +47,32 @@ def planes(names: tuple[str, ...], everything: bool, sites: bool) -> None:
 
 def _print_overview(console: Console, found: Sequence[PlaneSpec], *, everything: bool) -> None:
     shown = [spec for spec in found if everything or not _is_faulty(spec)]
-    width = max(len(f"{spec.name} {spec.path}") for spec in shown)
+    width = max(len(_title(spec)) for spec in shown)
     for spec in shown:
-        backends = ", ".join(backend.name for backend in spec.backends)
-        hang(console, Text(f"{spec.name} {spec.path}", style="bold"), backends, indent=width + 2)
+        hang(console, Text(_title(spec), style="bold"), _backends(spec), indent=width + 2)
     console.print()
     hidden = len(found) - len(shown)
     faulty = f" {hidden} planes with planted faults are left out; --all lists them." if hidden else ""
     hang(
         console,
         Text(),
-        f"`resumption planes PLANE` tells a plane's resume forms, with their sources.{faulty}",
+        "What stands in brackets is measured only if it is named, or with `check --all`. `resumption planes PLANE` "
+        f"tells a plane's resume forms, with their sources.{faulty}",
         indent=0,
     )
+
+
+def _title(spec: PlaneSpec) -> str:
+    """The plane's name, in brackets if it isn't measured unless somebody asks for it."""
+    title = f"{spec.name} {spec.path}"
+    return title if spec.by_default else f"({title})"
+
+
+def _backends(spec: PlaneSpec) -> str:
+    """The names of the backends, likewise."""
+    usual = [backend.name for backend in spec.backends if backend.by_default]
+    other = [backend.name for backend in spec.backends if backend.name not in usual]
+    return " ".join(filter(None, (", ".join(usual), f"({', '.join(other)})" if other else "")))
 
 
 def _is_faulty(spec: PlaneSpec) -> bool:

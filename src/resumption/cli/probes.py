@@ -17,7 +17,7 @@ __all__ = ["print_probe", "probes"]
 _INDENT = 4
 
 
-@click.command()
+@click.command(short_help="List the protocols that measure.")
 @click.argument("prefixes", metavar="[ADDRESS]...", nargs=-1)
 def probes(prefixes: tuple[str, ...]) -> None:
     """List the probes and what they decide; of those whose address begins with ADDRESS, everything."""

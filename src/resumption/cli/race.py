@@ -49,7 +49,10 @@ def _numbers(of: type[_N], least: int) -> Callable[[click.Context, click.Paramet
     return read
 
 
-@click.command(epilog="Exit codes: 0 raced, 2 usage, 3 something could not be raced here.")
+@click.command(
+    epilog="Exit codes: 0 raced, 2 usage, 3 something could not be raced here.",
+    short_help="Race workers for one run, and count effects.",
+)
 @click.argument("names", metavar="[PLANE[@VERSION]]...", nargs=-1)
 @click.option("--racers", metavar="N,…", callback=_numbers(int, 2), help="How many at once.  [default: 2,4]")
 @click.option(

@@ -15,7 +15,7 @@ from resumption.errors import ResumptionError, UnknownName
 __all__ = ["recover"]
 
 
-@click.command()
+@click.command(short_help="Bring crashed threads of a guarded graph to their end.")
 @click.argument("target", metavar="MODULE:GRAPH")
 @click.option("--watch", type=click.FloatRange(min=0.1), metavar="SECONDS", help="Go on, looking again this often.")
 def recover(target: str, watch: float | None) -> None:

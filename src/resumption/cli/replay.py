@@ -24,7 +24,10 @@ _STYLES = {Change.FIXED: "green", Change.FAILED: "bold red", Change.CHANGED: "bo
 _INDENT = 9
 
 
-@click.command(epilog="Exit codes: 0 fixed, or nothing had failed; 1 something still fails; 2 usage; 3 can't be told.")
+@click.command(
+    epilog="Exit codes: 0 fixed, or nothing had failed; 1 something still fails; 2 usage; 3 can't be told.",
+    short_help="Run again what failed in a receipt.",
+)
 @click.argument("receipt", type=_FILE)
 @click.option("--jobs", type=click.IntRange(min=1), help="Jobs at once.  [default: two for each core]")
 @click.option("--json", "receipt_file", metavar="FILE", type=_FILE, help="Write the receipt of the new runs.")

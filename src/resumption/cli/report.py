@@ -46,7 +46,10 @@ class _Format(StrEnum):
 _SUFFIXES = {".html": _Format.HTML, ".md": _Format.MARKDOWN, ".xml": _Format.JUNIT, ".sarif": _Format.SARIF}
 
 
-@click.command(epilog="Exit codes: 0 written, 2 usage. Whether a receipt passes is for `resumption check` to say.")
+@click.command(
+    epilog="Exit codes: 0 written, 2 usage. Whether a receipt passes is for `resumption check` to say.",
+    short_help="Make a page, JUnit, SARIF or Markdown of a receipt.",
+)
 @click.argument("receipt_file", metavar="RECEIPT", type=_FILE)
 @click.option(
     "--format",

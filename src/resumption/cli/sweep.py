@@ -26,7 +26,10 @@ from resumption.report.view import View
 __all__ = ["sweep"]
 
 
-@click.command(epilog="Exit codes: 0 all versions were measured, 2 usage, 3 some couldn't be.")
+@click.command(
+    epilog="Exit codes: 0 all versions were measured, 2 usage, 3 some couldn't be.",
+    short_help="Measure many releases, and tell what changed.",
+)
 @click.argument("name", metavar="PLANE")
 @click.option("--versions", metavar="VERSION,…", required=True, help="The releases, in the order to tell them in.")
 @click.option("--json-dir", "folder", metavar="DIR", type=click.Path(path_type=Path), help="Write a receipt of each.")

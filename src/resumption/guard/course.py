@@ -47,6 +47,8 @@ class Call:
     not_fired: tuple[type[Exception], ...]
     invoke: Callable[[], Any]
     verify: Callable[[], Any] | None
+    must_hold: Callable[[], None]
+    """Raises if the executor that makes the call has lost its lease: then it must not begin."""
 
 
 def course(ledger: Ledger, call: Call) -> Course[object]:
@@ -92,6 +94,12 @@ def _admitted(ledger: Ledger, wanted: Wanted) -> Course[Opening]:
 
 def _fired(ledger: Ledger, call: Call, wanted: Wanted, record: Record) -> Course[object]:
     """Call the function and write down how that ended."""
+    try:
+        # After the record says "running": between this and the call there is nothing left to wait for.
+        yield Consult(call.must_hold)
+    except BaseException as error:
+        yield from _left(ledger, wanted, decide.NOT_STARTED, error)
+        raise
     step = Invoke(call.invoke)
     try:
         with making(Attempt(call.key, record.generation)), telemetry.span(call.key, record.attempt):

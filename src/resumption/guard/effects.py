@@ -15,7 +15,7 @@ from resumption.guard.attempts import current_key
 from resumption.guard.codec import digest
 from resumption.guard.course import Call, course
 from resumption.guard.ledger import Ledger
-from resumption.guard.scope import BRANCH, KeyScope, branch_key, explicit_key, task_key, task_scope
+from resumption.guard.scope import BRANCH, KeyScope, branch_key, explicit_key, lease_check, task_key, task_scope
 from resumption.guard.steps import Course, aperform, perform
 from resumption.guard.transaction import course_inside, open_transaction
 from resumption.guard.verification import Fired, NotFired, Unknown, Verification
@@ -104,6 +104,7 @@ class _Effect:
             not_fired=self.not_fired,
             invoke=partial(self._invoke, *args, **kwargs),
             verify=None if verify is None else partial(verify, *args, **kwargs),
+            must_hold=lease_check(),
         )
         transaction = open_transaction(self.ledger)
         if transaction is None:

@@ -8,12 +8,12 @@ import threading
 import weakref
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 from resumption.decide import admit as decide
 from resumption.errors import LedgerUnavailable
 from resumption.guard import telemetry
+from resumption.guard.stores.opening import open_store
 from resumption.guard.stores.protocol import Opening, Settlement, Wanted, Work, audit, opening, peeking, settling
 from resumption.guard.stores.records import ALIVE, UNPROVEN, Record, Standing, fresh_token
 from resumption.guard.stores.schema import creating, identifying
@@ -41,7 +41,7 @@ class Ledger:
         self.kind = "sqlite" if url.startswith("sqlite") else "postgresql"
         self.wait = wait
         self.max_result_bytes = max_result_bytes
-        self._store = _store_for(url, store_timeout)
+        self._store = open_store(url, store_timeout)
         self._setup_guard = threading.Lock()
         self._identity: str | None = None
         self._start()
@@ -241,59 +241,18 @@ class Ledger:
         return state
 
     def _forget(self) -> None:
-        """In a forked child: the parent's attempts, connections and locks are the parent's."""
+        """In a forked child: the parent's attempts are the parent's. Its store has forgotten by then."""
         self._setup_guard = threading.Lock()
-        self._store.forget()
         self._start()
 
 
 _ledgers: weakref.WeakSet[Ledger] = weakref.WeakSet()
 
 
-_forking = threading.Lock()  # one fork at a time pauses the stores
-_paused: list[Store] = []
-
-
-def _pause_all() -> None:
-    _forking.acquire()
-    _paused[:] = [ledger._store for ledger in list(_ledgers)]
-    for store in _paused:
-        store.pause()
-
-
-def _resume_all() -> None:
-    for store in _paused:
-        store.resume()
-    _paused.clear()
-    _forking.release()
-
-
 def _forget_all() -> None:
-    _paused.clear()
-    _forking.release()
     for ledger in list(_ledgers):
         ledger._forget()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_pause_all, after_in_parent=_resume_all, after_in_child=_forget_all)
-
-
-def _store_for(url: str, timeout: float) -> Store:
-    if url.startswith("sqlite:///") and ":memory:" not in url and len(url) > len("sqlite:///"):
-        from resumption.guard.stores.sqlite import SQLiteStore
-
-        return SQLiteStore(Path(os.path.abspath(url.removeprefix("sqlite:///"))), timeout)
-    if url.startswith(("postgresql://", "postgres://")):
-        try:
-            from resumption.guard.stores.postgres import PostgresStore
-        except ImportError as error:
-            raise LedgerUnavailable(
-                "The PostgreSQL driver is not installed.", advice="Install '.[postgres]'."
-            ) from error
-        return PostgresStore(url, timeout)
-    raise LedgerUnavailable(
-        "The store's address names no durable store.",
-        advice='Write "sqlite:///effects.db" for a file in this folder, "sqlite:////var/effects.db" for one anywhere, '
-        'or "postgresql://…".',
-    )
+    os.register_at_fork(after_in_child=_forget_all)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from typing import Literal
 
 from resumption.errors import KeyUnusable
 
-__all__ = ["BRANCH", "RUN", "KeyScope", "branch_key", "explicit_key", "task_key", "task_scope"]
+__all__ = ["BRANCH", "RUN", "KeyScope", "branch_key", "explicit_key", "lease_check", "task_key", "task_scope"]
 
 KeyScope = Literal["run", "branch"]
 RUN: KeyScope = "run"
@@ -30,6 +30,7 @@ class _TaskScope:
     run: str
     branch: str
     task: str
+    must_hold: Callable[[], None]
     guard: threading.Lock = field(default_factory=threading.Lock)
     calls: Counter[str] = field(default_factory=Counter)
 
@@ -43,18 +44,26 @@ _scope: ContextVar[_TaskScope | None] = ContextVar("resumption_task_scope", defa
 
 
 @contextmanager
-def task_scope(*, run: str, branch: str, task: str) -> Generator[None]:
+def task_scope(*, run: str, branch: str, task: str, must_hold: Callable[[], None] = lambda: None) -> Generator[None]:
     """Name the task that the code in the block belongs to, for default keys and for `scope="branch"`.
 
     A framework's guard binds this around each task. The three names must be the same when the task runs again after a
     crash: a step number that changes with what was checkpointed is not such a name. Calls are counted from one again
     each time the block is entered.
+
+    `must_hold` is called before an effect begins, maybe in another thread: it raises if this executor was replaced.
     """
-    token = _scope.set(_TaskScope(run, branch, task))
+    token = _scope.set(_TaskScope(run, branch, task, must_hold))
     try:
         yield
     finally:
         _scope.reset(token)
+
+
+def lease_check() -> Callable[[], None]:
+    """What to call before an effect of the running code begins."""
+    scope = _scope.get()
+    return (lambda: None) if scope is None else scope.must_hold
 
 
 def explicit_key(key: object) -> str:

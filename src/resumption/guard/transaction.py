@@ -192,6 +192,7 @@ def _course_of(transaction: Transaction, call: Call, wanted: Wanted) -> Course[o
 
 def _fired_inside(transaction: Transaction, call: Call, wanted: Wanted, opened: Opening) -> Course[object]:
     ledger = transaction.ledger
+    call.must_hold()
     with making(Attempt(call.key, opened.record.generation)), telemetry.span(call.key, opened.record.attempt):
         value = yield Invoke(call.invoke)
     result, note = encoded(call.key, value, ledger.max_result_bytes)

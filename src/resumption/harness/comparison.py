@@ -1,7 +1,8 @@
 """Compares two receipts: which cells are fixed, regressed, drifted, new or gone between them.
 
 A cell is compared probe by probe, over the probes that both receipts have. So a probe that newly breaks in a cell that
-another one had broken before is a regression, and a probe that only one suite has is none.
+another one had broken before is a regression, and a probe that only one suite has is none. Against a baseline, such a
+probe counts as a drift too.
 
 Frameworks write from several threads, so what a kill leaves behind differs from run to run. Where a side was measured
 for the comparison, what changed is therefore measured again, and a change that isn't seen twice is no change.
@@ -10,12 +11,13 @@ for the comparison, what changed is therefore measured again, and a change that 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from resumption.contract.verdicts import Label
 from resumption.errors import ComparisonImpossible
+from resumption.harness.probes import Probe
 from resumption.harness.receipts import Cell, Receipt
 
 __all__ = [
@@ -23,14 +25,15 @@ __all__ = [
     "CellChange",
     "Change",
     "Comparison",
+    "Drift",
     "PinChange",
     "ProbeChange",
     "Side",
-    "by_identity",
     "change_of",
     "changed_probes",
     "compare",
     "confirm",
+    "drifts_from",
 ]
 
 FORMAT = "resumption.comparison/1"
@@ -55,6 +58,16 @@ class Change(StrEnum):
     NEW = "new"
     GONE = "gone"
     UNCHANGED = "unchanged"
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """What one probe says in one cell now, against what it said before; None where it says nothing."""
+
+    cell: str
+    probe: str
+    before: Label | None
+    now: Label | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +149,7 @@ def compare(before: Receipt, after: Receipt, *, names: tuple[str, str]) -> Compa
 
     Raises `ComparisonImpossible` if a receipt has one cell for several versions, or the two have none in common.
     """
-    old, new = by_identity(before, names[0]), by_identity(after, names[1])
+    old, new = _by_identity(before, names[0]), _by_identity(after, names[1])
     if old.keys().isdisjoint(new):
         raise ComparisonImpossible(
             f"{names[0]} and {names[1]} have no cell in common.",
@@ -152,6 +165,21 @@ def compare(before: Receipt, after: Receipt, *, names: tuple[str, str]) -> Compa
     )
 
 
+def drifts_from(baseline: Receipt, receipt: Receipt, probes: Sequence[Probe]) -> tuple[Drift, ...]:
+    """What `receipt` says differently from `baseline`, probe by probe, in the order of the cells' identities.
+
+    Only what was selected is compared: the planes, paths and backends that the receipt has, and the `probes`. Versions
+    may differ: what changed between two of them is the question.
+
+    Raises `ComparisonImpossible` if a receipt has one cell for several versions: only one of them could be compared.
+    """
+    rows = {_row(cell) for cell in receipt.cells}
+    selected = {probe.address for probe in probes}
+    before = [cell for cell in _by_identity(baseline, "The baseline").values() if _row(cell) in rows]
+    drifts = _drifts(before, _by_identity(receipt, "This run").values())
+    return tuple(sorted((drift for drift in drifts if drift.probe in selected), key=lambda it: (it.cell, it.probe)))
+
+
 def changed_probes(comparison: Comparison) -> frozenset[str]:
     """The addresses of the probes that say something else than before, in any cell."""
     return frozenset(probe.probe for change in comparison.changes for probe in change.probes)
@@ -162,7 +190,7 @@ def confirm(comparison: Comparison, before: Receipt, after: Receipt) -> Comparis
 
     They need to have no more than the `changed_probes`; a side that can't be measured again is given as it was.
     """
-    old, new = _probe_labels(before), _probe_labels(after)
+    old, new = _probe_labels(before.cells), _probe_labels(after.cells)
     changes = (_confirmed(change, old, new) for change in comparison.changes)
     return replace(comparison, changes=_ordered(changes))
 
@@ -183,11 +211,25 @@ def _ordered(changes: Iterable[CellChange]) -> tuple[CellChange, ...]:
     return tuple(sorted(changes, key=lambda change: order.index(change.change)))
 
 
-def _probe_labels(receipt: Receipt) -> _ProbeLabels:
-    return {(cell.identity, part.probe): part.label for cell in receipt.cells for part in cell.parts}
+def _probe_labels(cells: Iterable[Cell]) -> _ProbeLabels:
+    return {(cell.identity, part.probe): part.label for cell in cells for part in cell.parts}
 
 
-def by_identity(receipt: Receipt, name: str) -> dict[str, Cell]:
+def _drifts(before: Iterable[Cell], after: Iterable[Cell]) -> list[Drift]:
+    """Where a probe says something else of a cell than before, or only once says anything, in the cells' order."""
+    old, new = _probe_labels(before), _probe_labels(after)
+    return [
+        Drift(cell, probe, old.get((cell, probe)), new.get((cell, probe)))
+        for cell, probe in dict.fromkeys((*old, *new))
+        if old.get((cell, probe)) is not new.get((cell, probe))
+    ]
+
+
+def _row(cell: Cell) -> tuple[str, str, str]:
+    return cell.plane, cell.path, cell.backend
+
+
+def _by_identity(receipt: Receipt, name: str) -> dict[str, Cell]:
     """The cells of a receipt, which errors call `name`.
 
     Raises `ComparisonImpossible` if it has one cell for several versions.
@@ -220,11 +262,10 @@ def _cell_change(identity: str, before: Cell | None, after: Cell | None) -> Cell
 
 
 def _probe_changes(before: Cell, after: Cell) -> tuple[ProbeChange, ...]:
-    labels = {part.probe: part.label for part in after.parts}
     return tuple(
-        ProbeChange(part.probe, change_of(part.label, labels[part.probe]), part.label, labels[part.probe])
-        for part in before.parts
-        if part.probe in labels and part.label is not labels[part.probe]
+        ProbeChange(drift.probe, change_of(drift.before, drift.now), drift.before, drift.now)
+        for drift in _drifts([before], [after])
+        if drift.before and drift.now
     )
 
 

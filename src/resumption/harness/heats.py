@@ -24,6 +24,7 @@ from resumption.history.history import History
 from resumption.history.workload import Effect, Interrupt, Task, Work, Workload
 from resumption.planes.interface import Address, Capability, Completed, Failed, Outcome, Parked
 from resumption.worker.faults import Fault
+from resumption.worker.points import task_start
 
 __all__ = ["Contest", "Heat", "Means", "Point", "Racer", "Terms", "run_heat"]
 
@@ -182,7 +183,7 @@ class _Start:
             for racer in racers:
                 racer.start()
             return self._go(racers, [racer.address() for racer in racers])
-        crash = Fault(f"task:{_GATE}:start") if self._terms.contest is Contest.RECOVERY else None
+        crash = Fault(task_start(_GATE)) if self._terms.contest is Contest.RECOVERY else None
         first = self._trial.process(crash)
         first.start()
         at = first.address() if crash is None else Address()

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from resumption.history.events import EffectBegin, EffectEnd, Event, Persist, Phase, TaskStart
 from resumption.history.history import History
+from resumption.worker import points
 from resumption.worker.faults import Fault, Mode
 
 __all__ = [
@@ -46,7 +47,7 @@ def frozen_prefixes(history: History) -> tuple[Fault, ...]:
 
 def pinned_points(history: History) -> tuple[Fault, ...]:
     """Every pair of an effect's point and a number of durable operations, as a fault. Many pairs can't be had."""
-    effects = [fault for fault in kill_points(history) if fault.point.startswith("effect:")]
+    effects = [fault for fault in kill_points(history) if points.is_at_effect(fault.point)]
     counts = range(len(_operations(history)) + 1)
     return tuple(Fault(fault.point, Mode.PIN, fault.occurrence, count) for fault in effects for count in counts)
 
@@ -59,7 +60,7 @@ def likely_pins(history: History) -> tuple[Fault, ...]:
         if isinstance(event, Persist) and event.phase is Phase.END:
             durable += 1
         for point in _points(event, history):
-            if point.startswith("effect:") and point.endswith(":after"):
+            if points.is_effect_after(point):
                 pins += [Fault(point, Mode.PIN, durable=count) for count in (durable - 1, durable) if count >= 0]
     return tuple(pins)
 
@@ -102,12 +103,12 @@ def withheld(history: History) -> tuple[Fault, ...]:
     recorded: set[str] = set()
     for place, operation in enumerate(operations):
         builds = [later.name for later in operations[place + 1 :] if later.covers and names[later.name] == 1]
-        points = [f"persist:{name}:after" for name in builds[:1]]
+        kills = [points.persist_after(name) for name in builds[:1]]
         fresh = [task for task in operation.covers if task not in recorded]
-        points += [f"task:{behind}:start" for task in fresh for behind in _behind(history, task)]
+        kills += [points.task_start(behind) for task in fresh for behind in _behind(history, task)]
         recorded.update(fresh)
         if names[operation.name] == 1:
-            faults += [Fault(point, Mode.WITHHOLD, first=operation.name) for point in points]
+            faults += [Fault(point, Mode.WITHHOLD, first=operation.name) for point in kills]
     return tuple(faults)
 
 
@@ -138,15 +139,15 @@ def _operations(history: History) -> list[Persist]:
 def _points(event: Event, history: History) -> Iterator[str]:
     match event:
         case TaskStart(task=task):
-            yield f"task:{task}:start"
+            yield points.task_start(task)
         case EffectBegin(effect=effect):
-            yield f"effect:{effect}:before"
+            yield points.effect_before(effect)
         case EffectEnd(call=call):
             effect = next(begin.effect for begin in history.of(EffectBegin) if begin.call == call)
-            yield f"effect:{effect}:after"
+            yield points.effect_after(effect)
         case Persist(phase=Phase.BEGIN, name=name):
-            yield f"persist:{name}:before"
+            yield points.persist_before(name)
         case Persist(phase=Phase.END, name=name):
-            yield f"persist:{name}:after"
+            yield points.persist_after(name)
         case _:
             return

@@ -1,4 +1,4 @@
-"""What a receipt means for the exit code: what counts as a finding, what was accepted, what has drifted.
+"""What a receipt means for the exit code: what counts as a finding, and what was accepted.
 
 A finding beats an inconclusive cell, and an inconclusive cell is never a pass, whatever the policy. The window facet of
 effect exactly-once is shown and compared, but never fails a run by itself: no framework can close it alone.
@@ -12,12 +12,12 @@ from enum import IntEnum, StrEnum
 
 from resumption.contract.judges import possible_facets
 from resumption.contract.verdicts import Facet, Label, Measured
-from resumption.harness.comparison import by_identity
+from resumption.harness.comparison import Drift
 from resumption.harness.probes import Probe
-from resumption.harness.receipts import Cell, Receipt
+from resumption.harness.receipts import Cell
 from resumption.planes.interface import PlaneSpec
 
-__all__ = ["Drift", "ExitCode", "FailOn", "Policy", "drifts_from", "exit_code", "is_finding", "is_open", "known_cells"]
+__all__ = ["ExitCode", "FailOn", "Policy", "exit_code", "is_finding", "is_open", "known_cells"]
 
 
 class FailOn(StrEnum):
@@ -49,16 +49,6 @@ class Policy:
 
     fail_on: FailOn = FailOn.VIOLATION
     strict: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Drift:
-    """What one probe says in one cell now, against what the baseline says; None where it says nothing."""
-
-    cell: str
-    probe: str
-    before: Label | None
-    now: Label | None
 
 
 def is_finding(cell: Cell, policy: Policy, drifted: frozenset[str] = frozenset()) -> bool:
@@ -100,25 +90,6 @@ def exit_code(
     return ExitCode.CLEAN
 
 
-def drifts_from(baseline: Receipt, receipt: Receipt, probes: Sequence[Probe]) -> tuple[Drift, ...]:
-    """What `receipt` says differently from `baseline`, probe by probe.
-
-    Only what was selected is compared: the planes, paths and backends that the receipt has, and the `probes`. Versions
-    may differ: what changed between two of them is the question.
-
-    Raises `ComparisonImpossible` if a receipt has one cell for several versions: only one of them could be compared.
-    """
-    rows = {_row(cell) for cell in receipt.cells}
-    selected = {probe.address for probe in probes}
-    before = _labels(by_identity(baseline, "The baseline").values(), rows, selected)
-    now = _labels(by_identity(receipt, "This run").values(), rows, selected)
-    return tuple(
-        Drift(cell, probe, before.get((cell, probe)), now.get((cell, probe)))
-        for cell, probe in sorted(before.keys() | now.keys())
-        if before.get((cell, probe)) is not now.get((cell, probe))
-    )
-
-
 def known_cells(specs: Iterable[PlaneSpec], probes: Sequence[Probe]) -> frozenset[str]:
     """The identities of all cells that the probes can decide on the planes, so that an acceptance can be checked."""
     return frozenset(
@@ -142,17 +113,3 @@ def known_cells(specs: Iterable[PlaneSpec], probes: Sequence[Probe]) -> frozense
         for property_ in probe.decides
         for facet in possible_facets(property_)
     )
-
-
-def _row(cell: Cell) -> tuple[str, str, str]:
-    return cell.plane, cell.path, cell.backend
-
-
-def _labels(cells: Iterable[Cell], rows: set[tuple[str, str, str]], probes: set[str]) -> dict[tuple[str, str], Label]:
-    return {
-        (cell.identity, part.probe): part.label
-        for cell in cells
-        if _row(cell) in rows
-        for part in cell.parts
-        if part.probe in probes
-    }

@@ -164,6 +164,13 @@ def _text(value: Any) -> str:
     return value
 
 
+def _one_of(kind: type[StrEnum], value: Any) -> StrEnum:
+    text = _text(value)
+    if text not in list(kind):
+        raise ValueError(f"{text!r} is none of {', '.join(kind)}")
+    return kind(text)
+
+
 def _texts(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list):
         raise ValueError(f"a list of texts is expected, not {value!r}")
@@ -185,13 +192,13 @@ def _versions(value: Any) -> SpecifierSet:
 
 _READERS: dict[str, Callable[[Any], Any]] = {
     "id": _text,
-    "bears": lambda value: Bears(_text(value)),
+    "bears": lambda value: _one_of(Bears, value),
     "text": _text,
     "place": _text,
     "versions": _versions,
     "read": _date,
-    "property": lambda value: Property(_text(value)),
-    "facet": lambda value: Facet(_text(value)),
+    "property": lambda value: _one_of(Property, value),
+    "facet": lambda value: _one_of(Facet, value),
     "forms": _texts,
     "paths": _texts,
     "probes": _texts,

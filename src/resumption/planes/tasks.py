@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from resumption.history.events import Json
-from resumption.history.workload import Corrupt, Effect, Interrupt, Task, Work, WriteFault, marker
+from resumption.history.workload import Corrupt, Effect, Interrupt, Task, Work, Workload, WriteFault, marker
 from resumption.planes.interface import Instruments
 
-__all__ = ["Ended", "perform", "perform_part"]
+__all__ = ["Asked", "Ended", "appended", "marked", "perform", "perform_part"]
 
 
 def _unserialisable() -> list[object]:
@@ -67,6 +67,26 @@ class Ended:
     write: Any
 
 
+class Asked(Exception):
+    """Leaves a task at a question that has no answer yet: for frameworks whose programs can't be left otherwise."""
+
+    def __init__(self, interrupt: Interrupt) -> None:
+        super().__init__(interrupt.name)
+        self.interrupt = interrupt
+
+
+def appended(trail: Any, write: Any) -> Any:
+    """The trail with what a task wrote behind it, as a new list; a write that is no list takes the trail's place."""
+    return [*trail, *write] if isinstance(write, list) else write
+
+
+def marked(workload: Workload, trail: Json) -> list[str]:
+    """The tasks that a trail holds a mark of, in program order; a trail that is no list holds none."""
+    entries = trail if isinstance(trail, list) else []
+    marks = {entry.partition("=")[0] for entry in entries if isinstance(entry, str)}
+    return [task.name for task in workload.tasks if task.name in marks]
+
+
 def perform_part(task: Task, trail: Json, instruments: Instruments, decisions: Sequence[Json]) -> Interrupt | Ended:
     """Run the part of `task` behind its latest decision: up to its next question, which is returned, or to its end.
 
@@ -77,21 +97,13 @@ def perform_part(task: Task, trail: Json, instruments: Instruments, decisions: S
 
     def ask(interrupt: Interrupt) -> Json:
         if not latest:
-            raise _Asked(interrupt)
+            raise Asked(interrupt)
         return latest.pop()
 
     try:
         return Ended(perform(task, trail, instruments, ask, decisions[:-1] if decisions else None))
-    except _Asked as asked:
+    except Asked as asked:
         return asked.interrupt
-
-
-class _Asked(Exception):
-    """Leaves a task at its next question."""
-
-    def __init__(self, interrupt: Interrupt) -> None:
-        super().__init__(interrupt.name)
-        self.interrupt = interrupt
 
 
 def _decision_in(trail: Json) -> Json:

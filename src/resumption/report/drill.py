@@ -15,8 +15,9 @@ from resumption.harness.drill.engine import Drilled
 from resumption.harness.drill.findings import Breach, Found
 from resumption.harness.drill.protocols import Action, Protocol
 from resumption.report.text import hang, heading, mark
+from resumption.worker.points import is_at_effect
 
-__all__ = ["ADVICE", "describe", "print_drills", "stories"]
+__all__ = ["ADVICE", "advice", "describe", "print_drills", "stories"]
 
 _INDENT = 4
 _MOST_PROBLEMS = 3
@@ -40,6 +41,13 @@ ADVICE: dict[Breach, str] = {
     "(docs/guard.md).",
 }
 """What to do about each kind of breach."""
+
+_GUARDED_ADVICE = {
+    Breach.FIRES_AGAIN: "Give @effect a key that names the effect in the world (docs/effects.md); --key drills it so. "
+    "Without one the effect is named after its task, whose identity changes where a crash takes a checkpoint with it: "
+    "with durability async, not with sync.",
+}
+"""What to do where a breach is left behind guard() and @effect, if that differs."""
 
 _RESUMED = {
     "no-input": "invoke(None)",
@@ -68,10 +76,10 @@ def print_drills(drills: Sequence[Drilled], console: Console, *, verbose: bool =
 
 def _print_program(drilled: Drilled, console: Console) -> None:
     request = drilled.request
-    how = "awaited" if drilled.way.asynchronous else "called"
+    how = "by ainvoke" if drilled.way.asynchronous else "by invoke"
     console.print(
         Text.assemble(
-            (request.target, "bold"), f" on langgraph {drilled.version}, {how}, durability {request.durability}"
+            (request.target, "bold"), f" on langgraph {drilled.version}, run {how}, durability {request.durability}"
         ),
         soft_wrap=True,
     )
@@ -111,26 +119,32 @@ def _print_drill(drilled: Drilled, console: Console, *, verbose: bool) -> None:
             groups.setdefault((found.breach, found.subject), []).append((outcome.protocol, found))
     for (breach, _), cases in groups.items():
         console.print()
-        _print_group(breach, cases, console, verbose=verbose)
+        what_to_do = advice(breach, guarded=drilled.way.guarded)
+        _print_group(cases, console, what_to_do=what_to_do, verbose=verbose)
     _print_tried(drilled, console, clean=not groups, verbose=verbose)
 
 
+def advice(breach: Breach, *, guarded: bool) -> str:
+    """What to do about a kind of breach, in a program as it is or behind `guard` and `@effect`."""
+    return (_GUARDED_ADVICE if guarded else ADVICE).get(breach, ADVICE[breach])
+
+
 def _print_group(
-    breach: Breach, cases: Sequence[tuple[Protocol | None, Found]], console: Console, *, verbose: bool
+    cases: Sequence[tuple[Protocol | None, Found]], console: Console, *, what_to_do: str, verbose: bool
 ) -> None:
     documented = all(found.documented for _, found in cases)
     symbol = mark(console, Label.DIVERGENT if documented else Label.VIOLATES)
     title = Text(" ") + symbol + Text(" ")
     hang(console, title, Text(cases[0][1].finding.summary, style="bold"), indent=title.cell_len)
     # A kill right around an effect is the story that is told first: the one that is easiest to follow.
-    cases = sorted(cases, key=lambda case: case[0] is not None and not case[0].at.startswith("effect:"))
+    cases = sorted(cases, key=lambda case: case[0] is not None and not is_at_effect(case[0].at))
     for where in _places([protocol for protocol, _ in cases if protocol is not None]):
         hang(console, Text(" " * _INDENT), where, indent=_INDENT + 2)
     for protocol, found in cases if verbose else cases[:1]:
         _print_story(protocol, found.finding, console)
     if documented:
         hang(console, Text(" " * _INDENT), "LangGraph documents this, so it fails no drill.", indent=_INDENT)
-    hang(console, Text(" " * _INDENT), f"What to do: {ADVICE[breach]}", indent=_INDENT)
+    hang(console, Text(" " * _INDENT), f"What to do: {what_to_do}", indent=_INDENT)
 
 
 def _places(protocols: Sequence[Protocol]) -> list[str]:
@@ -205,11 +219,14 @@ def _print_tried(drilled: Drilled, console: Console, *, clean: bool, verbose: bo
 def stories(drilled: Drilled) -> list[str]:
     """Every distinct finding as plain text, with where it happened: what a failing test shows."""
     told: dict[tuple[Breach, str], str] = {}
+    guarded = drilled.way.guarded
     for found in drilled.in_twin:
-        told.setdefault((found.breach, found.subject), f"{found.finding}\n  What to do: {ADVICE[found.breach]}")
+        what_to_do = advice(found.breach, guarded=guarded)
+        told.setdefault((found.breach, found.subject), f"{found.finding}\n  What to do: {what_to_do}")
     for outcome in drilled.outcomes:
         for found in outcome.found:
             if not found.documented:
-                text = f"{found.finding}\n  {describe(outcome.protocol)}\n  What to do: {ADVICE[found.breach]}"
+                what_to_do = advice(found.breach, guarded=guarded)
+                text = f"{found.finding}\n  {describe(outcome.protocol)}\n  What to do: {what_to_do}"
                 told.setdefault((found.breach, found.subject), text)
     return list(told.values())

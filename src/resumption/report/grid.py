@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from resumption.contract.properties import OBLIGATIONS, Property
 from resumption.contract.verdicts import Facet, Label, merge
 from resumption.harness.receipts import Cell, Part
+from resumption.report.marks import MARKS
 
-__all__ = ["Line", "Square", "command", "headline", "lines", "obligations", "story_cells"]
+__all__ = ["Line", "Square", "all_drills", "command", "headline", "lines", "meaning", "obligations", "story_cells"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +95,35 @@ def story_cells(cells: Iterable[Cell]) -> list[list[Cell]]:
 
 
 def headline(cells: Iterable[Cell]) -> str:
-    """What was measured: `langgraph 1.2.24, reference`."""
-    return ", ".join(dict.fromkeys(f"{cell.plane} {cell.version}".strip() for cell in cells))
+    """What was measured: `langgraph 1.2.24, reference`, or `app:graph on langgraph 1.2.24` for a drill."""
+    return ", ".join(dict.fromkeys(_measured(cell) for cell in cells))
+
+
+def _measured(cell: Cell) -> str:
+    return f"{cell.plane} on langgraph {cell.version}" if _is_drill(cell) else f"{cell.plane} {cell.version}".strip()
+
+
+def _is_drill(cell: Cell) -> bool:
+    """Whether a cell speaks of a user's own program: compared with a run without faults, not with what is promised."""
+    return any(part.probe.startswith("drill/") for part in cell.parts)
+
+
+def all_drills(cells: Sequence[Cell]) -> bool:
+    """Whether cells speak of users' own programs alone."""
+    return bool(cells) and all(map(_is_drill, cells))
+
+
+def meaning(label: Label, cells: Sequence[Cell]) -> str:
+    """What a label says of cells. A user's own program states nothing that a breach could contradict."""
+    if label is Label.VIOLATES and all_drills(cells):
+        return "the program did otherwise than in a run without faults"
+    return MARKS[label].meaning
 
 
 def command(cell: Cell, part: Part) -> str:
-    """The command that measures again what a probe said of a cell."""
+    """The command that measures again what a probe said of a cell; empty for what a drill found nothing in."""
+    if _is_drill(cell):
+        return "resumption replay RECEIPT" if part.findings else ""
     release = f"@{cell.version}" if cell.version else ""
     target = shlex.quote(f"{cell.plane}/{cell.path}[{cell.backend}]{release}")
     return f"resumption check {target} --probe {shlex.quote(part.probe)}"

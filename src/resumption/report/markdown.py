@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from resumption.contract.properties import CONTRACT, STATEMENTS, Property
 from resumption.contract.verdicts import Facet, Finding, Label
 from resumption.harness.receipts import Cell
-from resumption.report.grid import Line, command, headline, lines, obligations, story_cells
+from resumption.report.grid import Line, command, headline, lines, meaning, obligations, story_cells
 from resumption.report.legible import brief, one_line
 from resumption.report.marks import MARKS
 from resumption.report.view import View, place
@@ -67,7 +67,7 @@ def _legend(view: View) -> Iterator[str]:
     shown = {cell.label for cell in view.cells}
     for label in Label:
         if label in shown:
-            yield f"- {MARKS[label].symbol} {MARKS[label].word}: {MARKS[label].meaning}"
+            yield f"- {MARKS[label].symbol} {MARKS[label].word}: {meaning(label, view.cells)}"
     if any(square.window for line in lines(view.cells) for square in line.squares.values()):
         yield "- ( ) EO where a run is cut off between an effect and its durable record"
     if any(cell.accepted for cell in view.cells):

@@ -12,6 +12,7 @@ from resumption.contract.properties import CONTRACT, OBLIGATIONS, Property
 from resumption.contract.verdicts import Facet, Label, merge
 from resumption.harness.receipts import Cell, matrix
 from resumption.planes.interface import Operation
+from resumption.report.grid import meaning
 from resumption.report.marks import MARKS
 from resumption.report.text import hang, heading, mark
 from resumption.report.view import View, place
@@ -31,7 +32,12 @@ def print_matrix(view: View, console: Console) -> None:
     console.print()
     for label in Label:
         if any(cell.label is label for cell in view.cells):
-            hang(console, Text(" ") + mark(console, label), f"{MARKS[label].word}: {MARKS[label].meaning}", indent=5)
+            hang(
+                console,
+                Text(" ") + mark(console, label),
+                f"{MARKS[label].word}: {meaning(label, view.cells)}",
+                indent=5,
+            )
     if _windows(view.cells):
         hang(console, Text("( )"), _WINDOW, indent=5)
     if any(cell.accepted for cell in view.cells):

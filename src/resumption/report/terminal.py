@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.text import Text
 
 from resumption.contract.verdicts import Facet, Label
-from resumption.harness.policy import Drift, is_finding
+from resumption.harness.comparison import Drift
+from resumption.harness.policy import is_finding
 from resumption.harness.receipts import Cell, Part
 from resumption.report.findings import print_citations, print_findings
 from resumption.report.invariance import print_invariance
@@ -31,7 +32,7 @@ def print_report(view: View, console: Console) -> None:
     print_findings(view, console)
     print_citations(view, console)
     print_invariance(view, console)
-    _print_races(view, console)
+    _print_notes(view, console)
     _print_unmeasured(view, console)
     _print_moved(view, console)
     _print_accepted(view, console)
@@ -39,14 +40,14 @@ def print_report(view: View, console: Console) -> None:
     _print_closing(view, console)
 
 
-def _print_races(view: View, console: Console) -> None:
+def _print_notes(view: View, console: Console) -> None:
     told: dict[tuple[str, str], list[Cell]] = {}
     for cell, part in _parts(view.cells):
         if part.note:
             told.setdefault((part.probe, part.note), []).append(cell)
     if not told:
         return
-    heading(console, "Races (frequencies as observed this time)")
+    heading(console, "Seen beside (how often a race was lost is of this time)")
     for (probe, note), cells in told.items():
         hang(console, Text(f" {probe}"), f"{note} ({place(cells)})", indent=_INDENT)
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Facet, Label
-from resumption.harness.policy import Drift, ExitCode, Policy
+from resumption.harness.comparison import Drift
+from resumption.harness.policy import ExitCode, Policy
 from resumption.harness.receipts import Cell, Receipt
 from resumption.planes.statements import Citation
 

@@ -1,7 +1,7 @@
 """Where a process is to fail, and how: kill points by name, so that no crash depends on timing.
 
-A point is a place that the program passes: `task:NAME:start`, `effect:NAME:before`, `effect:NAME:after`,
-`persist:NAME:before`, `persist:NAME:after`. The points of a program are enumerated from a history of it without faults.
+A point is a place that the program passes (`worker.points`). The points of a program are enumerated from a history of
+it without faults.
 
 Storage operations run beside the program, so that a kill at a point doesn't say which of them were durable. The modes
 `FREEZE`, `PIN`, `REORDER` and `WITHHOLD` do: they hold operations back. A process that comes to rest before it could

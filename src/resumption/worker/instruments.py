@@ -22,6 +22,7 @@ from resumption.history.events import (
     TaskStart,
 )
 from resumption.history.ndjson import Appender, jsonable
+from resumption.worker import points
 from resumption.worker.faults import Fault, Faults
 from resumption.worker.oracle import Oracle
 from resumption.worker.quiescence import Quiescence
@@ -99,7 +100,7 @@ class WorkerInstruments:
         self.record(TaskStart, task=name, trail=jsonable(trail))
         if act := self._meanwhile.pop(name, None):
             act()
-        self._faults.reach(f"task:{name}:start")
+        self._faults.reach(points.task_start(name))
         span = _Span()
         yield span
         self.record(TaskEnd, task=name, write=jsonable(span.write))
@@ -120,14 +121,14 @@ class WorkerInstruments:
             self._calls += 1
             call = f"p{self._process}-{self._calls}"
         self.record(EffectBegin, call=call, effect=effect, task=task, value=jsonable(value))
-        self._faults.reach(f"effect:{effect}:before")
+        self._faults.reach(points.effect_before(effect))
         with self._quiescence.busy():
             yield
             self._oracle.fire(call, effect, jsonable(value))
         with self._lock:
             self._returned += 1
             self.record(EffectEnd, call=call, count=self._returned)
-        self._faults.reach(f"effect:{effect}:after")
+        self._faults.reach(points.effect_after(effect))
 
     def fired(self, effect: str, key: str) -> bool:
         """Whether the record holds a call of the effect with this idempotency key, in its value's `key`."""
@@ -146,8 +147,8 @@ class WorkerInstruments:
             item = f"p{self._process}-{self._items}"
         self.record(Persist, phase=Phase.BEGIN, item=item, name=name, covers=tuple(covers))
         self._faults.begin(name)
-        self._faults.reach(f"persist:{name}:before")
+        self._faults.reach(points.persist_before(name))
         yield
         self.record(Persist, phase=Phase.END, item=item, name=name, covers=tuple(covers))
         self._faults.end(name)
-        self._faults.reach(f"persist:{name}:after")
+        self._faults.reach(points.persist_after(name))

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import os
+import signal
 import threading
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import psycopg
@@ -18,9 +21,11 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
+from resumption.guard.effects import Ledger, effect
 from resumption.harness.relay import Relay
 from resumption.langgraph import Fenced, GuardError, RunBusy, guard
 
+from ..support import child
 from .programs import THREAD, answer
 from .test_crashes import die, in_child
 from .test_savers import INPUT, builder, lives, lives_async, races
@@ -207,3 +212,38 @@ def _outcome(app: Any, value: str) -> str:
         return str(app.invoke(answer(value), THREAD)["trail"][0])
     except GuardError as error:
         return type(error).__name__
+
+
+def test_a_stopped_executor_that_was_replaced_begins_no_effect(bench, url):
+    """Its session is gone when it goes on, so it learns of its replacement before the effect, not at its next write."""
+    ledger = Ledger(url)
+    charge = effect(ledger, key=lambda: f"charge by {os.getpid()}")(lambda: bench.fire("charge"))
+
+    def executor(name: str, pause: Callable[[], None]) -> None:
+        address = psycopg.conninfo.make_conninfo(url, application_name=name)
+
+        def paying(state: Any) -> Any:
+            pause()
+            charge()
+            return {"trail": ["paid"]}
+
+        with PostgresSaver.from_conn_string(address) as saver:
+            guard(bench.builder(pay=paying).compile(checkpointer=saver)).invoke(
+                INPUT if name == "far" else None, THREAD
+            )
+
+    def stalled() -> None:
+        with pytest.raises(Fenced, match="not begun"):
+            executor("far", lambda: os.kill(os.getpid(), signal.SIGSTOP))
+
+    zombie = child(stalled)
+    try:
+        zombie.stopped()
+        cut_off(url)
+        assert in_child(lambda: executor("successor", lambda: None)) == 0
+        zombie.signal(signal.SIGCONT)
+        assert zombie.wait() == 0
+    finally:
+        zombie.kill()
+    assert bench.fired() == ["charge"]
+    assert [record.state for record in ledger.records()].count("done") == 1

@@ -12,7 +12,10 @@ from resumption.guard.langgraph import statements as slots
 
 _TEXTS = [
     getattr(dialect, field.name)
-    for dialect in (claims.SQLITE, claims.POSTGRES, slots.SQLITE, slots.POSTGRES)
+    for dialect in (
+        *(claims.SQLITE, claims.POSTGRES, slots.SQLITE, slots.POSTGRES),
+        *(slots.OVERLAY_SQLITE, slots.OVERLAY_POSTGRES),
+    )
     for field in dataclasses.fields(dialect)
     if isinstance(getattr(dialect, field.name), str)
 ] + [claims.MUST_HOLD]

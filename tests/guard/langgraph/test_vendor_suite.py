@@ -58,7 +58,7 @@ async def _stock(saver: Any) -> Any:
 
 async def _guarded(saver: Any) -> Any:
     found = guarded_saver(saver)
-    await found.aready()
+    await found.guard_aready()
     return found
 
 

@@ -29,6 +29,9 @@ __all__ = ["FileLocks", "Held", "Locks", "ProcessLocks", "offset"]
 class Held(Protocol):
     """A lock that is held."""
 
+    def holds(self) -> bool:
+        """Whether it is still held. Asks whoever could have freed it; a kernel frees nothing of a living process."""
+
     def release(self) -> None:
         """Give it up. Harmless if it was given up before."""
 
@@ -70,6 +73,10 @@ class _Descriptor:
         self._descriptor: int | None = descriptor
         self._guard = threading.Lock()
         _open.add(self)
+
+    def holds(self) -> bool:
+        """Whether it wasn't closed."""
+        return self._descriptor is not None
 
     def release(self) -> None:
         """Close, once."""
@@ -123,6 +130,10 @@ class _Entry:
     def __init__(self, locks: ProcessLocks, thread: str) -> None:
         self._locks = locks
         self._thread: str | None = thread
+
+    def holds(self) -> bool:
+        """Whether it wasn't freed."""
+        return self._thread is not None
 
     def release(self) -> None:
         """Free, once."""

@@ -19,7 +19,7 @@ from typing import Any
 import psycopg
 
 from resumption.guard.claims.locks import Held, offset
-from resumption.guard.claims.statements import FREE_SESSION, TRY_SESSION
+from resumption.guard.claims.statements import ASK_SESSION, FREE_SESSION, TRY_SESSION
 
 __all__ = ["SessionLocks", "session_locks"]
 
@@ -60,6 +60,18 @@ class SessionLocks:
         session = self._session = self._connect()
         return session, _granted(session, key)
 
+    def lives(self, session: psycopg.Connection[Any]) -> bool:
+        """Whether the server still has this session, and with it its locks."""
+        with self._guard:
+            if session.closed:
+                return False
+            try:
+                session.execute(ASK_SESSION)
+            except psycopg.OperationalError:
+                session.close()
+                return False
+            return True
+
     def free(self, key: int, session: psycopg.Connection[Any]) -> None:
         """Free a lock, in the session that it was taken in."""
         with self._guard:
@@ -88,6 +100,10 @@ class _Entry:
         self._locks = locks
         self._key: int | None = key
         self._session = session
+
+    def holds(self) -> bool:
+        """Whether it wasn't freed, neither here nor by the server."""
+        return self._key is not None and self._locks.lives(self._session)
 
     def release(self) -> None:
         """Free, once."""

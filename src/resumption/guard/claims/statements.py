@@ -6,12 +6,22 @@ from dataclasses import dataclass, fields, replace
 
 from resumption.guard.claims.records import CLAIM_COLUMNS, DELIVERY_COLUMNS
 
-__all__ = ["FREE_SESSION", "MUST_HOLD", "POSTGRES", "SCHEMA_VERSION", "SQLITE", "TRY_SESSION", "Statements"]
+__all__ = [
+    "ASK_SESSION",
+    "FREE_SESSION",
+    "MUST_HOLD",
+    "POSTGRES",
+    "SCHEMA_VERSION",
+    "SQLITE",
+    "TRY_SESSION",
+    "Statements",
+]
 
 SCHEMA_VERSION = 1
 
 TRY_SESSION = "SELECT pg_try_advisory_lock(%s)"
 FREE_SESSION = "SELECT pg_advisory_unlock(%s)"
+ASK_SESSION = "SELECT 1"
 
 MUST_HOLD = (
     "SELECT 1 / (SELECT count(*) FROM (SELECT 1 FROM resumption_fences"

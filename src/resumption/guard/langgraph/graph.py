@@ -43,9 +43,10 @@ COPY = "__copy__"
 class Settings:
     """What a guarded class was made with. On the class, since LangGraph copies a graph from its own attributes."""
 
-    def __init__(self, wait: float, join: bool) -> None:
+    def __init__(self, wait: float, join: bool, store: str | None) -> None:
         self.wait = wait
         self.join = join
+        self.store = store
 
 
 class GuardedGraph(Pregel[Any, Any, Any, Any]):
@@ -60,7 +61,7 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
         if ground is None:
             yield from super().stream(input, config, **options)
             return
-        ground.saver.ready()
+        ground.saver.guard_ready()
         call = read_call(input, ground.config, delivery, ground.saver.serde)
         admitted = perform(admit(call, ground.house), ground)
         if isinstance(admitted, Replay):
@@ -86,7 +87,7 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
             async for chunk in super().astream(input, config, **options):
                 yield chunk
             return
-        await ground.saver.aready()
+        await ground.saver.guard_aready()
         call = read_call(input, ground.config, delivery, ground.saver.serde)
         admitted = await aperform(admit(call, ground.house), ground)
         if isinstance(admitted, Replay):
@@ -113,7 +114,7 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
         ground = self._ground(config, {})
         if ground is None:
             return super().bulk_update_state(config, supersteps)
-        ground.saver.ready()
+        ground.saver.guard_ready()
         tenure = perform(held(str(ground.config["configurable"]["thread_id"]), ground.house), ground)
         try:
             with acting(tenure):
@@ -126,7 +127,7 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
         ground = self._ground(config, {})
         if ground is None:
             return await super().abulk_update_state(config, supersteps)
-        await ground.saver.aready()
+        await ground.saver.guard_aready()
         tenure = await aperform(held(str(ground.config["configurable"]["thread_id"]), ground.house), ground)
         try:
             with acting(tenure):
@@ -158,7 +159,7 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
                 f"{self.get_name()} has no checkpointer: nothing of the run would be durable.",
                 advice="Compile it with one, or run it where the platform gives it one.",
             )
-        guarded = guarded_saver(saver)
+        guarded = guarded_saver(saver, self.guard_settings.store)
         return guarded, {**configurable, CONFIG_KEY_CHECKPOINTER: guarded}
 
 
@@ -174,11 +175,11 @@ class _Ground:
 
     def read(self, make: Callable[[], Work[T]]) -> T:
         """Take a `Read`."""
-        return self.saver.read(make)
+        return self.saver.guard_read(make)
 
     def write(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
         """Take a `Write`."""
-        return self.saver.write(tenure, make)
+        return self.saver.guard_write(tenure, make)
 
     def inspect(self, config: RunnableConfig) -> StateSnapshot:
         """Take an `Inspect`."""
@@ -191,11 +192,11 @@ class _Ground:
 
     async def aread(self, make: Callable[[], Work[T]]) -> T:
         """Take a `Read` on the event loop."""
-        return await self.saver.aread(make)
+        return await self.saver.guard_aread(make)
 
     async def awrite(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
         """Take a `Write` on the event loop."""
-        return await self.saver.awrite(tenure, make)
+        return await self.saver.guard_awrite(tenure, make)
 
     async def ainspect(self, config: RunnableConfig) -> StateSnapshot:
         """Take an `Inspect` on the event loop."""

@@ -20,7 +20,9 @@ __all__ = ["afork", "fork", "guard"]
 G = TypeVar("G", bound=Pregel[Any, Any, Any, Any])
 
 
-def guard(graph: G, *, wait: float = 30.0, on_conflict: Literal["join", "raise"] = "join") -> G:
+def guard(
+    graph: G, *, wait: float = 30.0, on_conflict: Literal["join", "raise"] = "join", store: str | None = None
+) -> G:
     """Return a copy of a compiled graph, or of an entrypoint, that keeps the contract.
 
     It has the type and the methods of the graph, on the same connection. The graph itself isn't changed.
@@ -31,8 +33,12 @@ def guard(graph: G, *, wait: float = 30.0, on_conflict: Literal["join", "raise"]
         wait: how many seconds a call waits for another that has its thread, before it raises `RunBusy`.
         on_conflict: what a second delivery of the same decision to the same interrupt does: "join" gives it the
             outcome of the first, "raise" refuses it with `AlreadyConsumed`. Another decision is always refused.
+        store: for a checkpointer that the guard doesn't know, where its leases, claims and decisions are kept: the path
+            of a SQLite file, `sqlite:///…` or `postgresql://…`. Less is kept than with one that it knows: see
+            `docs/guard.md`. All who use the checkpointer's threads must name the same store.
 
-    Raises `UnsupportedSaver`, `UnsupportedRelease`, `LeaseImpossible`.
+    Raises `UnsupportedSaver`, `UnsupportedRelease`, `LeaseImpossible`, and `LedgerUnavailable` for a `store` that can't
+    be had.
     """
     if isinstance(graph, GuardedGraph):
         return graph
@@ -42,13 +48,13 @@ def guard(graph: G, *, wait: float = 30.0, on_conflict: Literal["join", "raise"]
             f"{graph.get_name()} is made to be part of another graph, whose checkpointer it uses or does without.",
             advice="Guard the outermost graph: its subgraphs are guarded with it.",
         )
-    settings = Settings(wait, on_conflict == "join")
+    settings = Settings(wait, on_conflict == "join", store)
     name = f"Guarded{type(graph).__name__}"
     kind: type[G] = type(name, (GuardedGraph, type(graph)), {"guard_settings": settings, "__module__": __name__})
     copy = object.__new__(kind)
     copy.__dict__.update(graph.__dict__)
     if graph.checkpointer is not None:
-        copy.checkpointer = guarded_saver(graph.checkpointer)
+        copy.checkpointer = guarded_saver(graph.checkpointer, store)
     copy.nodes = validated(graph)
     install()
     return copy

@@ -64,7 +64,9 @@ class _Attended(Runnable[Any, Any]):
         # A task has the same id when it runs again after a crash, and another one on another branch.
         stack = ExitStack()
         stack.enter_context(self._tenure.attended())
-        stack.enter_context(task_scope(run=self._tenure.thread, branch="", task=self._task))
+        stack.enter_context(
+            task_scope(run=self._tenure.thread, branch="", task=self._task, must_hold=self._tenure.must_hold)
+        )
         return stack
 
 

@@ -30,8 +30,8 @@ def cut_off(graph: Pregel[Any, Any, Any, Any]) -> Iterator[str]:
         found = yield saver.guard_sql.threads, ()
         return [str(row[0]) for row in found.rows]
 
-    saver.ready()
-    for thread in saver.read(listing):
+    saver.guard_ready()
+    for thread in saver.guard_read(listing):
         state = graph.get_state({"configurable": {"thread_id": thread}})
         if state.tasks and not state.interrupts:
             yield thread

@@ -1,11 +1,14 @@
-"""Every statement of the guard on LangGraph's own tables. Predicates name keys only: no rule hides here."""
+"""Every statement of the guard on LangGraph's own tables, and on the one that stands in for them in a store.
+
+Predicates name keys only: no rule hides here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
-__all__ = ["POSTGRES", "SQLITE", "SlotStatements"]
+__all__ = ["OVERLAY_POSTGRES", "OVERLAY_SQLITE", "POSTGRES", "SQLITE", "OverlayStatements", "SlotStatements"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +83,36 @@ def _postgres() -> SlotStatements:
 
 
 POSTGRES = _postgres()
+
+
+@dataclass(frozen=True, slots=True)
+class OverlayStatements:
+    """One dialect's statements on the slots that a store keeps for a saver whose tables are unknown."""
+
+    create: str = (
+        "CREATE TABLE IF NOT EXISTS resumption_slots (thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL,"
+        " checkpoint_id TEXT NOT NULL, task_id TEXT NOT NULL, idx INTEGER NOT NULL, channel TEXT NOT NULL,"
+        " type TEXT, value BLOB, PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx))"
+    )
+    at: str = (
+        "SELECT task_id, channel, type, value FROM resumption_slots"
+        " WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ? ORDER BY task_id, idx"
+    )
+    put: str = (
+        "INSERT INTO resumption_slots (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, value)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)"
+        " DO UPDATE SET channel = excluded.channel, type = excluded.type, value = excluded.value"
+    )
+    remove: str = (
+        "DELETE FROM resumption_slots"
+        " WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ? AND task_id = ? AND idx = ?"
+    )
+
+
+OVERLAY_SQLITE = OverlayStatements()
+OVERLAY_POSTGRES = OverlayStatements(
+    **{
+        one.name: getattr(OVERLAY_SQLITE, one.name).replace("?", "%s").replace("BLOB", "BYTEA")
+        for one in fields(OverlayStatements)
+    }
+)

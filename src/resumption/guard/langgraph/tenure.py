@@ -53,6 +53,15 @@ class Tenure:
                 advice="Don't write to a run after it ended.",
             )
 
+    def must_hold(self) -> None:
+        """Raise `Fenced` if the lease is lost. Unlike `check` this asks, in PostgreSQL by the session that has it."""
+        self.check()
+        if not self._held.holds():
+            raise Fenced(
+                f"This executor has lost the lease of thread {self.thread!r}.",
+                advice="The effect was not begun. Whoever has the thread now goes on with it.",
+            )
+
     @contextmanager
     def attended(self) -> Generator[None]:
         """Keep the lease while the block runs, even if the run is cancelled meanwhile."""

@@ -17,6 +17,7 @@ from resumption.history.history import History
 from resumption.planes.drill.spec import BARE, CHECKPOINT, MAP, NO_INPUT, REPLAY
 from resumption.planes.interface import Completed, Failed, Form, Operation, Outcome, Parked, Snapshot
 from resumption.worker.faults import Fault
+from resumption.worker.points import is_persist_before, is_task_start
 
 __all__ = ["Action", "Protocol", "Ran", "enumerate_protocols", "is_first_question", "run"]
 
@@ -101,17 +102,13 @@ def _ways_to_answer(twin: Twin) -> list[Form]:
 def _points(history: History) -> list[tuple[Fault, int]]:
     """The kill points around each effect and behind each storage operation, each with the number of its event."""
     numbers = [event.number for event in history.events if event.process == 1 and _is_point(event)]
-    faults = [fault for fault in kill_points(history) if fault.point.startswith(("effect:", "persist:"))]
+    faults = [fault for fault in kill_points(history) if not is_task_start(fault.point)]
     points = zip(faults, numbers, strict=True)
-    return [(fault, number) for fault, number in points if not _is_begin(fault)]
+    return [(fault, number) for fault, number in points if not is_persist_before(fault.point)]
 
 
 def _is_point(event: Event) -> bool:
     return isinstance(event, EffectBegin | EffectEnd | Persist)
-
-
-def _is_begin(fault: Fault) -> bool:
-    return fault.point.startswith("persist:") and fault.point.endswith(":before")
 
 
 def _at_gates(twin: Twin, request: Request, fork: Form) -> Iterator[Protocol]:

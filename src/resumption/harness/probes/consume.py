@@ -9,6 +9,7 @@ from resumption.harness.probes.workloads import SEQUENCE, SLOW_GATE, TWO_INTERRU
 from resumption.history.events import Intent
 from resumption.planes.interface import Capability, Operation
 from resumption.worker.faults import Fault
+from resumption.worker.points import effect_after
 
 __all__ = ["PROBES"]
 
@@ -131,7 +132,7 @@ def contradiction_after_crash(lab: Lab) -> None:
     """Kill the process that serves a decision right behind the gate's effect, and deliver another decision, without
     fork intent, from a new process."""
     with lab.trial(SEQUENCE) as trial:
-        first = trial.process(Fault("effect:charge:after"))
+        first = trial.process(Fault(effect_after("charge")))
         first.start()
         where = first.address()
         first.answer("yes", target="approve", at=where)

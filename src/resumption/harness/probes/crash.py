@@ -14,12 +14,14 @@ from resumption.harness.kill_points import (
     sample,
     withheld,
 )
-from resumption.harness.lab import Lab, Trial
+from resumption.harness.lab import Lab
 from resumption.harness.probes.probe import probe
 from resumption.harness.probes.workloads import FAN_OUT, SEQUENCE
 from resumption.harness.process import Died
+from resumption.history.workload import Workload
 from resumption.planes.interface import Capability, Failed, Operation
 from resumption.worker.faults import Fault, Mode
+from resumption.worker.points import effect_after, is_after, is_effect_after, is_task_start
 
 __all__ = ["PROBES"]
 
@@ -31,22 +33,21 @@ _CRASH_PROPERTIES = (
     Property.NO_LOST_WORK,
 )
 
+_DEATH_AND_RECOVERY = (Capability.PROCESS_DEATH, Capability.RECOVERY, Capability.GATE)
+
 _SAMPLE = 5  # frozen prefixes, where not all are tried
 
 
-def _crash_and_recover(trial: Trial, fault: Fault) -> None:
-    first = trial.process(fault)
-    outcome = trial.complete(first, first.start())
-    second = first
-    if isinstance(outcome, Died):
-        second = trial.process()
-    if isinstance(outcome, Died | Failed):
-        trial.complete(second, second.recover())
-
-
-def _settles(fault: Fault) -> bool:
-    """Whether something that can't be undone has just happened at the point: an effect, or a durable write."""
-    return fault.point.startswith(("effect:", "persist:")) and fault.point.endswith(":after")
+def _crash_and_recover(lab: Lab, fault: Fault, workload: Workload = SEQUENCE) -> None:
+    """One trial: let a run fail, recover it, where the process died in a new one, and let it end."""
+    with lab.trial(workload) as trial:
+        first = trial.process(fault)
+        outcome = trial.complete(first, first.start())
+        second = first
+        if isinstance(outcome, Died):
+            second = trial.process()
+        if isinstance(outcome, Died | Failed):
+            trial.complete(second, second.recover())
 
 
 @probe(
@@ -55,16 +56,15 @@ def _settles(fault: Fault) -> bool:
     source="arXiv 2608.03836, probes of EO and PC; LangGraph #8039, #8764",
     decides=_CRASH_PROPERTIES,
     operation=Operation.RECOVER,
-    needs=(Capability.PROCESS_DEATH, Capability.RECOVERY, Capability.GATE),
+    needs=_DEATH_AND_RECOVERY,
 )
 def every_point(lab: Lab) -> None:
     """Kill the process at every point that the fault-free run passes, recover in a new process, answer what is
     pending, and let the run end. Forms of recovery other than the primary one are tried behind each effect and each
     storage operation."""
     for fault in kill_points(lab.trace(SEQUENCE)):
-        if lab.form_is_primary or _settles(fault):
-            with lab.trial(SEQUENCE) as trial:
-                _crash_and_recover(trial, fault)
+        if lab.form_is_primary or is_after(fault.point):
+            _crash_and_recover(lab, fault)
 
 
 @probe(
@@ -78,9 +78,8 @@ def every_point(lab: Lab) -> None:
 def exception(lab: Lab) -> None:
     """Raise in the program after each of its effects and at the start of each of its tasks, and recover."""
     for fault in kill_points(lab.trace(SEQUENCE)):
-        if fault.point.startswith(("task:", "effect:")) and not fault.point.endswith(":before"):
-            with lab.trial(SEQUENCE) as trial:
-                _crash_and_recover(trial, Fault(fault.point, Mode.RAISE, fault.occurrence))
+        if is_task_start(fault.point) or is_effect_after(fault.point):
+            _crash_and_recover(lab, Fault(fault.point, Mode.RAISE, fault.occurrence))
 
 
 @probe(
@@ -107,12 +106,12 @@ def parked(lab: Lab) -> None:
     source="arXiv 2608.03836, property RD",
     decides=(Property.RECOVERY_DETERMINISM,),
     operation=Operation.RECOVER,
-    needs=(Capability.PROCESS_DEATH, Capability.RECOVERY, Capability.GATE),
+    needs=_DEATH_AND_RECOVERY,
 )
 def identical_logs(lab: Lab) -> None:
     """Kill the process after each effect, copy the store twice, byte for byte, and recover each copy."""
     for fault in kill_points(lab.trace(SEQUENCE)):
-        if fault.point.startswith("effect:") and fault.point.endswith(":after"):
+        if is_effect_after(fault.point):
             with lab.trial(SEQUENCE) as trial:
                 first = trial.process(fault)
                 trial.complete(first, first.start())
@@ -128,7 +127,7 @@ def identical_logs(lab: Lab) -> None:
     source="arXiv 2608.03836, probes of EO and PC; LangGraph #8764",
     decides=_CRASH_PROPERTIES,
     operation=Operation.RECOVER,
-    needs=(Capability.PROCESS_DEATH, Capability.RECOVERY, Capability.GATE),
+    needs=_DEATH_AND_RECOVERY,
 )
 def frozen_prefix(lab: Lab) -> None:
     """Let exactly k storage operations become durable and hold later ones back while the run goes on, kill the process
@@ -137,8 +136,7 @@ def frozen_prefix(lab: Lab) -> None:
     if lab.thorough or lab.form_is_primary:
         prefixes = frozen_prefixes(lab.trace(SEQUENCE))
         for fault in prefixes if lab.thorough else sample(prefixes, _SAMPLE):
-            with lab.trial(SEQUENCE) as trial:
-                _crash_and_recover(trial, fault)
+            _crash_and_recover(lab, fault)
 
 
 @probe(
@@ -147,7 +145,7 @@ def frozen_prefix(lab: Lab) -> None:
     source="arXiv 2608.03836, probes of EO and PC; LangGraph #8039",
     decides=_CRASH_PROPERTIES,
     operation=Operation.RECOVER,
-    needs=(Capability.PROCESS_DEATH, Capability.RECOVERY, Capability.GATE),
+    needs=_DEATH_AND_RECOVERY,
 )
 def pinned(lab: Lab) -> None:
     """Kill the process where exactly k storage operations are durable and an effect's point is reached, recover in a
@@ -156,8 +154,7 @@ def pinned(lab: Lab) -> None:
     if lab.thorough or lab.form_is_primary:
         trace = lab.trace(SEQUENCE)
         for fault in pinned_points(trace) if lab.thorough else likely_pins(trace):
-            with lab.trial(SEQUENCE) as trial:
-                _crash_and_recover(trial, fault)
+            _crash_and_recover(lab, fault)
 
 
 @probe(
@@ -166,7 +163,7 @@ def pinned(lab: Lab) -> None:
     source="arXiv 2608.03836, property RD; LangGraph #8039",
     decides=(Property.RECOVERY_DETERMINISM,),
     operation=Operation.RECOVER,
-    needs=(Capability.PROCESS_DEATH, Capability.RECOVERY, Capability.GATE),
+    needs=_DEATH_AND_RECOVERY,
 )
 def unordered_pair(lab: Lab) -> None:
     """Take two neighbouring storage operations; in one run hold the second back until the first is durable, in another
@@ -191,7 +188,7 @@ def unordered_pair(lab: Lab) -> None:
     source="LangGraph #8039",
     decides=(Property.EFFECT_EXACTLY_ONCE, Property.LIVENESS, Property.NO_LOST_WORK),
     operation=Operation.RECOVER,
-    needs=(Capability.PROCESS_DEATH, Capability.RECOVERY, Capability.GATE),
+    needs=_DEATH_AND_RECOVERY,
 )
 def write_order(lab: Lab) -> None:
     """Withhold one storage operation from a store that is slow but lawful, and kill the process where something builds
@@ -200,10 +197,9 @@ def write_order(lab: Lab) -> None:
     Forms of recovery other than the primary one are left out where time is short."""
     if lab.thorough or lab.form_is_primary:
         trace = lab.trace(SEQUENCE)
-        starts = [fault for fault in kill_points(trace) if fault.point.startswith("task:")]
+        starts = [fault for fault in kill_points(trace) if is_task_start(fault.point)]
         for fault in (*starts, *withheld(trace)):
-            with lab.trial(SEQUENCE) as trial:
-                _crash_and_recover(trial, fault)
+            _crash_and_recover(lab, fault)
 
 
 @probe(
@@ -218,8 +214,7 @@ def fan_out_sibling(lab: Lab) -> None:
     """Run three tasks at once, let one of them, and then two, come on record while all have fired, kill the process
     once it is at rest, recover, and let the run end."""
     for fault in partly_recorded(lab.trace(FAN_OUT)):
-        with lab.trial(FAN_OUT) as trial:
-            _crash_and_recover(trial, fault)
+        _crash_and_recover(lab, fault, FAN_OUT)
 
 
 @probe(
@@ -228,14 +223,14 @@ def fan_out_sibling(lab: Lab) -> None:
     source="the harness's own cross-check",
     decides=_CRASH_PROPERTIES,
     operation=Operation.RECOVER,
-    needs=(Capability.PROCESS_DEATH, Capability.RECOVERY, Capability.GATE),
+    needs=_DEATH_AND_RECOVERY,
 )
 def spawned(lab: Lab) -> None:
     """Kill the process right behind the effect of the task behind the gate, recover in a new process, and let the run
     end; with processes that are fresh interpreters. Forms of recovery other than the primary one are left out."""
     if lab.form_is_primary:
         with lab.trial(SEQUENCE) as trial:
-            first = trial.process(Fault("effect:b:after"), spawned=True)
+            first = trial.process(Fault(effect_after("b")), spawned=True)
             if isinstance(trial.complete(first, first.start()), Died):
                 second = trial.process(spawned=True)
                 trial.complete(second, second.recover())

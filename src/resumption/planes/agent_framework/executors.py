@@ -6,9 +6,8 @@ from agent_framework import Executor, WorkflowContext, handler, response_handler
 
 from resumption.history.events import Json
 from resumption.history.workload import Interrupt, Task
-from resumption.planes.agent_framework.continuation import Continuation
 from resumption.planes.interface import Instruments
-from resumption.planes.tasks import perform
+from resumption.planes.tasks import appended, perform_part
 
 __all__ = ["RESULT", "Begin", "End", "Gather", "TaskExecutor"]
 
@@ -16,13 +15,6 @@ __all__ = ["RESULT", "Begin", "End", "Gather", "TaskExecutor"]
 
 RESULT = "result"
 """The key of the workflow's shared state under which its result is kept."""
-
-
-class _Asked(Exception):
-    """The task came to an interrupt that has no answer yet."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
 
 
 class TaskExecutor(Executor):
@@ -46,21 +38,12 @@ class TaskExecutor(Executor):
         await self._go_on(question["trail"], [*question["answers"], answer], context)
 
     async def _go_on(self, trail: Json, answers: list[str], context: WorkflowContext[list[str]]) -> None:
-        remaining = iter(answers)
-
-        def ask(question: Interrupt) -> Json:
-            for answer in remaining:
-                return answer
-            raise _Asked(question.name)
-
-        instruments = Continuation.of(self._task, self._instruments, answers)
-        try:
-            write = perform(self._task, trail, instruments, ask)
-        except _Asked as asked:
-            await context.request_info({"name": asked.name, "trail": trail, "answers": answers}, str)
+        came_to = perform_part(self._task, trail, self._instruments, answers)
+        if isinstance(came_to, Interrupt):
+            await context.request_info({"name": came_to.name, "trail": trail, "answers": answers}, str)
             return
         self._ended.append(self._task.name)
-        await context.send_message([*trail, *write] if isinstance(write, list) else write)
+        await context.send_message(appended(trail, came_to.write))
 
 
 class Begin(Executor):

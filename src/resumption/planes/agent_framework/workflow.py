@@ -16,8 +16,8 @@ from agent_framework import FileCheckpointStorage, Workflow, WorkflowBuilder, Wo
 from resumption.history.events import Json, Pending
 from resumption.history.workload import Shape, Workload
 from resumption.planes.agent_framework.executors import RESULT, Begin, End, Gather, TaskExecutor
-from resumption.planes.agent_framework.spec import WORKFLOW
 from resumption.planes.brackets import beside_the_loop
+from resumption.planes.forms import by_form
 from resumption.planes.interface import (
     Address,
     Call,
@@ -25,17 +25,13 @@ from resumption.planes.interface import (
     Decision,
     Handle,
     Instruments,
-    Operation,
     Outcome,
     Parked,
     Snapshot,
     Store,
-    unknown_form,
 )
 
 __all__ = ["WorkflowRun", "open_run", "tamper"]
-
-_DELIVERIES = {form.name for form in (*WORKFLOW.forms_of(Operation.DELIVER), *WORKFLOW.forms_of(Operation.FORK))}
 
 
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> WorkflowRun:
@@ -97,15 +93,17 @@ class WorkflowRun:
 
     def deliver(self, decision: Decision) -> Handle:
         """Restore a checkpoint, the latest or the one at the address, and respond to the request there."""
-        if decision.form not in _DELIVERIES:
-            raise unknown_form(decision.form)
-        return self._call(lambda: self._respond(decision))
+        ways = {
+            "responses": self._respond_at_the_latest,
+            "responses-at-checkpoint": self._respond_at_the_address,
+            "fork-at-checkpoint": self._respond_at_the_address,
+        }
+        respond = by_form(ways, decision.form)
+        return self._call(lambda: respond(decision))
 
     def recover(self, form: str) -> Handle:
         """Restore the latest checkpoint, and let the workflow go on."""
-        if form != WORKFLOW.forms_of(Operation.RECOVER)[0].name:
-            raise unknown_form(form)
-        return self._call(self._recover)
+        return self._call(by_form({"latest-checkpoint": self._recover}, form))
 
     def inspect(self) -> Snapshot:
         """Return what the latest checkpoint holds: the result, or the trail of a request or of a message."""
@@ -137,11 +135,14 @@ class WorkflowRun:
             return await self._start([])
         return self._outcome(await self._build().run(checkpoint_id=latest.checkpoint_id), latest)
 
-    async def _respond(self, decision: Decision) -> Outcome:
-        checkpoint = decision.address.checkpoint
-        if decision.form == WORKFLOW.forms_of(Operation.DELIVER)[0].name:
-            latest = await self._storage.get_latest(workflow_name=self._thread)
-            checkpoint = latest and latest.checkpoint_id
+    async def _respond_at_the_latest(self, decision: Decision) -> Outcome:
+        latest = await self._storage.get_latest(workflow_name=self._thread)
+        return await self._respond(latest and latest.checkpoint_id, decision)
+
+    async def _respond_at_the_address(self, decision: Decision) -> Outcome:
+        return await self._respond(decision.address.checkpoint, decision)
+
+    async def _respond(self, checkpoint: Json, decision: Decision) -> Outcome:
         responses = {decision.address.requests[decision.target]: decision.value}
         return self._outcome(await self._build().run(checkpoint_id=checkpoint, responses=responses))
 

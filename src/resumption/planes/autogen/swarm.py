@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,8 @@ from autogen_agentchat.teams import Swarm
 from resumption.history.events import Json, Pending
 from resumption.history.workload import Workload
 from resumption.planes.autogen.team import END, PERSON, TrailMessage, answer, behind_question, build
+from resumption.planes.files import NothingSaved, altered, file_of, read, replace
+from resumption.planes.forms import by_form
 from resumption.planes.interface import (
     Address,
     Call,
@@ -27,20 +28,16 @@ from resumption.planes.interface import (
     Parked,
     Snapshot,
     Store,
-    unknown_form,
 )
+from resumption.planes.tasks import marked
 
-__all__ = ["NothingSaved", "SwarmRun", "open_run", "tamper"]
+__all__ = ["SwarmRun", "open_run", "tamper"]
 
 _MANAGER = "SwarmGroupChatManager"
 """The name under which a Swarm's state holds its message thread."""
 _TRAIL = TrailMessage.__name__
 _BEGIN = "begin"
 """The task that a team is given at the start of a run."""
-
-
-class NothingSaved(Exception):
-    """There is no state to go on from: the caller's own refusal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +55,8 @@ def open_run(workload: Workload, store: Store, instruments: Instruments) -> Swar
 
 def tamper(store: Store) -> None:
     """Make the trail of the newest state a number, in the last message that carries it."""
-    path = _file(store)
-    state = json.loads(path.read_text(encoding="utf-8"))
-    _last(state)["trail"] = 7
-    path.write_text(json.dumps(state), encoding="utf-8")
+    with altered(file_of(store)) as state:
+        _last(state)["trail"] = 7
 
 
 class SwarmRun:
@@ -79,16 +74,12 @@ class SwarmRun:
 
     def deliver(self, decision: Decision) -> Handle:
         """Hand a decision over: to the team that is live here, else to one that loads a saved state."""
-        ways = {"handoff": self._hand_over, "saved-state": self._fork}
-        if decision.form not in ways:
-            raise unknown_form(decision.form)
-        return Call(lambda: ways[decision.form](decision))
+        deliver = by_form({"handoff": self._hand_over, "saved-state": self._fork}, decision.form)
+        return Call(lambda: deliver(decision))
 
     def recover(self, form: str) -> Handle:
         """Load the newest state, and let the team go on; one that waits for a person is left waiting."""
-        if form != "load-and-run":
-            raise unknown_form(form)
-        return Call(self._recover)
+        return Call(by_form({"load-and-run": self._recover}, form))
 
     def inspect(self) -> Snapshot:
         """Return what the newest state says once a team has loaded it, by its last message that carries the trail."""
@@ -110,10 +101,7 @@ class SwarmRun:
         """Nothing is held: state is in a file, and a team is made for each operation."""
 
     def _load(self) -> dict[str, Any] | None:
-        path = _file(self._store)
-        if not path.exists():
-            return None
-        state: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        state: dict[str, Any] | None = read(file_of(self._store))
         return state
 
     def _saved(self) -> dict[str, Any]:
@@ -125,12 +113,12 @@ class SwarmRun:
     def _hand_over(self, decision: Decision) -> Outcome:
         live = self._live
         if live is None:
-            return asyncio.run(self._run(_file(self._store), self._saved(), _message(decision)))
+            return asyncio.run(self._run(file_of(self._store), self._saved(), _message(decision)))
         asyncio.run_coroutine_threadsafe(live.team.run(task=_message(decision)), live.loop).result()
         return self._outcome(_last(self._saved()))
 
     def _fork(self, decision: Decision) -> Outcome:
-        path = _file(self._store, f"-{decision.delivery}")
+        path = file_of(self._store, f"-{decision.delivery}")
         return asyncio.run(self._run(path, decision.address.checkpoint, _message(decision)))
 
     def _recover(self) -> Outcome:
@@ -138,10 +126,10 @@ class SwarmRun:
         last = _last(state)
         if last.get("target") in (PERSON, END):
             return self._outcome(last)
-        return asyncio.run(self._run(_file(self._store), state, None if last else _BEGIN))
+        return asyncio.run(self._run(file_of(self._store), state, None if last else _BEGIN))
 
     async def _start(self) -> Outcome:
-        path = _file(self._store)
+        path = file_of(self._store)
         fresh = dict(await build(self._workload, self._instruments).save_state())
         self._save(path, fresh)
         return await self._run(path, fresh, _BEGIN)
@@ -174,13 +162,11 @@ class SwarmRun:
     def _save(self, path: Path, state: Mapping[str, Any]) -> None:
         """Replace the newest state, in its bracket. The tasks on its trail are durable then."""
         last = _last(state)
-        marks = {entry.partition("=")[0] for entry in last.get("trail", [])}
-        ended = [task.name for task in self._workload.tasks if task.name in marks]
         text = json.dumps(state)
-        with self._instruments.persist(f"save({last.get('source', _BEGIN)})", ended):
-            beside = path.with_suffix(".new")
-            beside.write_text(text, encoding="utf-8")
-            os.replace(beside, path)
+        with self._instruments.persist(
+            f"save({last.get('source', _BEGIN)})", marked(self._workload, last.get("trail"))
+        ):
+            replace(path, text)
 
 
 def _last(state: Mapping[str, Any]) -> dict[str, Any]:
@@ -193,7 +179,3 @@ def _last(state: Mapping[str, Any]) -> dict[str, Any]:
 def _message(decision: Decision) -> HandoffMessage:
     """The answer, to the agent that asked. To a question that nobody asked it is addressed as it is named."""
     return answer(str(decision.address.requests.get(decision.target, decision.target)), decision.value)
-
-
-def _file(store: Store, suffix: str = "") -> Path:
-    return store.location / f"{store.thread}{suffix}.json"

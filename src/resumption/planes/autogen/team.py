@@ -22,7 +22,7 @@ from pydantic import Field
 from resumption.history.events import Json
 from resumption.history.workload import Interrupt, Task, Workload
 from resumption.planes.interface import Instruments
-from resumption.planes.tasks import Ended, perform_part
+from resumption.planes.tasks import Ended, appended, perform_part
 
 __all__ = ["END", "PERSON", "TrailMessage", "answer", "behind_question", "build", "parts_of"]
 
@@ -89,7 +89,7 @@ class PartAgent(BaseChatAgent):
         names = parts_of(self._task)[1 : self._place + 1]
         came_to = perform_part(self._task, trail, self._instruments, [self._memory.answers[name] for name in names])
         if isinstance(came_to, Ended):
-            return self._handing_over(self._following, _behind(trail, came_to))
+            return self._handing_over(self._following, appended(trail, came_to.write))
         return self._handing_over(PERSON, trail, came_to.name)
 
     async def on_reset(self, cancellation_token: CancellationToken) -> None:
@@ -115,11 +115,6 @@ class PartAgent(BaseChatAgent):
         content = f"over to {target}"
         message = TrailMessage(source=self.name, target=target, content=content, trail=trail, asks=asks)
         return Response(chat_message=message)
-
-
-def _behind(trail: list[str], ended: Ended) -> Any:
-    """The trail behind a task; a write that is no list takes its place."""
-    return [*trail, *ended.write] if isinstance(ended.write, list) else ended.write
 
 
 def build(workload: Workload, instruments: Instruments) -> Swarm:

@@ -20,7 +20,7 @@ from pydantic import BaseModel
 from resumption.history.events import Json, Pending
 from resumption.history.workload import Shape, Task, Workload
 from resumption.planes.burr.persisters import FILE, SqliteFilePersister
-from resumption.planes.burr.spec import APPLICATION
+from resumption.planes.forms import by_form
 from resumption.planes.interface import (
     Address,
     Call,
@@ -28,14 +28,12 @@ from resumption.planes.interface import (
     Decision,
     Handle,
     Instruments,
-    Operation,
     Outcome,
     Parked,
     Snapshot,
     Store,
-    unknown_form,
 )
-from resumption.planes.tasks import perform
+from resumption.planes.tasks import appended, perform
 
 __all__ = ["ApplicationRun", "State", "open_run", "tamper"]
 
@@ -83,17 +81,14 @@ class ApplicationRun:
 
     def deliver(self, decision: Decision) -> Handle:
         """Hand a decision over, as an input of the next action: of this run, or of a fork of it."""
-        if decision.form == APPLICATION.forms_of(Operation.DELIVER)[0].name:
-            return Call(lambda: self._answer(self._build(), decision))
-        if decision.form == APPLICATION.forms_of(Operation.FORK)[0].name:
-            return Call(lambda: self._answer(self._build_fork(decision), decision))
-        raise unknown_form(decision.form)
+        build = by_form(
+            {"inputs": self._build, "fork-from-sequence-id": lambda: self._build_fork(decision)}, decision.form
+        )
+        return Call(lambda: self._answer(build(), decision))
 
     def recover(self, form: str) -> Handle:
         """Build the application from its latest row, and let it go on."""
-        if form != APPLICATION.forms_of(Operation.RECOVER)[0].name:
-            raise unknown_form(form)
-        return Call(lambda: self._run(self._build()))
+        return Call(by_form({"resume-at-next-action": lambda: self._run(self._build())}, form))
 
     def inspect(self) -> Snapshot:
         """Return the state and the next action of an application that is built from the latest row."""
@@ -179,7 +174,7 @@ def _action(task: Task, instruments: Instruments) -> Any:
         return written(state, perform(task, state.trail, instruments, lambda _: decision))
 
     def written(state: State, write: Any) -> State:
-        state.trail = [*state.trail, *write] if isinstance(write, list) else write
+        state.trail = appended(state.trail, write)
         return state
 
     body = gate if task.interrupts else plain

@@ -9,7 +9,6 @@ __all__ = ["APPLICATION", "SPECS"]
 APPLICATION = PlaneSpec(
     name="burr",
     package="apache-burr",
-    requires=("pydantic",),
     path="application",
     adapter="resumption.planes.burr.application",
     preload=("burr.core", "burr.core.parallelism", "burr.core.persistence", "burr.integrations.pydantic"),

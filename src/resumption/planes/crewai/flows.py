@@ -19,7 +19,7 @@ from pydantic import Field
 from resumption.history.events import Json
 from resumption.history.workload import Interrupt, Shape, Step, Task, Workload
 from resumption.planes.interface import Instruments
-from resumption.planes.tasks import perform
+from resumption.planes.tasks import Asked, perform
 
 __all__ = ["State", "build"]
 
@@ -30,10 +30,6 @@ class State(FlowState):  # type: ignore[misc]  # not installed beside the harnes
     trail: list[str] = Field(default_factory=list)
     answers: dict[str, str] = Field(default_factory=dict)
     """The decisions that a gate under way has received, by interrupt."""
-
-
-class _Asked(Exception):
-    """A piece of a gate has come to the interrupt with which it ends."""
 
 
 class _Desk:
@@ -95,12 +91,12 @@ def _method(piece: _Piece, shape: Shape, instruments: Instruments) -> Callable[.
 
         def ask(question: Interrupt) -> Json:
             if question.name not in piece.answered:
-                raise _Asked
+                raise Asked(question)
             return self.state.answers[question.name]
 
         try:
             _write(self.state, perform(piece.task, _seen(self.state.trail, shape), instruments, ask))
-        except _Asked:
+        except Asked:
             return piece.asks
         return None
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextvars
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from crewai.flow.async_feedback import HumanFeedbackPending
 from crewai.flow.persistence import persist
@@ -22,6 +22,7 @@ from resumption.planes.crewai.storage import (
     RecordedTables,
     Seam,
 )
+from resumption.planes.forms import by_form
 from resumption.planes.interface import (
     Address,
     Call,
@@ -35,12 +36,10 @@ from resumption.planes.interface import (
     PlaneSpec,
     Snapshot,
     Store,
-    unknown_form,
 )
+from resumption.planes.tasks import marked
 
 __all__ = ["FlowRun"]
-
-_T = TypeVar("_T")
 
 
 class FlowRun:
@@ -86,12 +85,12 @@ class FlowRun:
 
     def deliver(self, decision: Decision) -> Handle:
         """Hand a decision over, in one of the forms of delivering and of forking."""
-        deliver = self._way(self._ways_to_deliver(), decision.form)
+        deliver = by_form(self._ways_to_deliver(), decision.form, self._forms)
         return _operation(lambda: deliver(decision))
 
     def recover(self, form: str) -> Handle:
         """Ask a crashed run to go on."""
-        return _operation(self._way(self._ways_to_recover(), form))
+        return _operation(by_form(self._ways_to_recover(), form, self._forms))
 
     def inspect(self) -> Snapshot:
         """Return the state and the question that are stored. CrewAI keeps no record of whether a flow is finished.
@@ -101,8 +100,8 @@ class FlowRun:
         state = self._files.state() if self._options else self._tables.load_state(self._id) or {}
         pending = self._pending()
         trail = state.get("trail", [])
-        marked = RecordedTables.seam.marked(trail if isinstance(trail, list) else None)
-        return Snapshot(trail, pending, not pending and len(marked) == len(self._workload.tasks))
+        done = len(marked(self._workload, trail)) == len(self._workload.tasks)
+        return Snapshot(trail, pending, not pending and done)
 
     def address(self) -> Address:
         """Return the newest checkpoint, if there are any, and the flow's id for the question that is pending."""
@@ -112,11 +111,6 @@ class FlowRun:
         """Nothing is held between operations."""
 
     # The forms: each is one to three calls, as a user of CrewAI makes them
-
-    def _way(self, ways: Mapping[str, _T], form: str) -> _T:
-        if form not in self._forms or form not in ways:
-            raise unknown_form(form)
-        return ways[form]
 
     def _ways_to_deliver(self) -> dict[str, Callable[[Decision], Outcome]]:
         return {

@@ -18,9 +18,10 @@ from crewai.flow.persistence import SQLiteFlowPersistence
 from crewai.state.checkpoint_config import CheckpointConfig
 from crewai.state.provider.json_provider import JsonProvider
 
-from resumption.history.events import Json
 from resumption.history.workload import Workload
+from resumption.planes.files import altered
 from resumption.planes.interface import Instruments, Store
+from resumption.planes.tasks import marked
 
 __all__ = ["CHECKPOINTS", "TABLES", "CheckpointFiles", "RecordedFiles", "RecordedTables", "Seam", "tamper"]
 
@@ -40,9 +41,8 @@ def tamper(store: Store) -> None:
         for table in ("flow_states", "pending_feedback"):
             connection.execute(f"UPDATE {table} SET state_json = json_set(state_json, '$.trail', {_BROKEN})")
     if latest := CheckpointFiles(store.location / CHECKPOINTS).latest():
-        content = json.loads(Path(latest).read_text(encoding="utf-8"))
-        restored_part(content)["checkpoint_state"]["trail"] = _BROKEN
-        Path(latest).write_text(json.dumps(content), encoding="utf-8")
+        with altered(Path(latest)) as content:
+            restored_part(content)["checkpoint_state"]["trail"] = _BROKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,6 @@ class Seam:
 
     workload: Workload
     instruments: Instruments
-
-    def marked(self, trail: Json) -> list[str]:
-        """The tasks whose result is in a state that holds this trail."""
-        entries = [entry.partition("=")[0] for entry in trail or () if isinstance(entry, str)]
-        return [task.name for task in self.workload.tasks if task.name in entries]
 
     def completed(self, methods: Container[str]) -> list[str]:
         """The tasks that are done once these methods are on record as completed, in program order."""
@@ -85,7 +80,7 @@ class RecordedTables(SQLiteFlowPersistence):  # type: ignore[misc]  # not instal
 
     def _covered(self, state: Any) -> list[str]:
         trail = state.get("trail") if isinstance(state, dict) else state.trail
-        return self.seam.marked(trail if isinstance(trail, list) else None)
+        return marked(self.seam.workload, trail)
 
 
 class RecordedFiles(JsonProvider):  # type: ignore[misc]  # not installed beside the harness

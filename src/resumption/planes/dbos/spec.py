@@ -9,7 +9,6 @@ __all__ = ["SPECS", "WORKFLOW"]
 WORKFLOW = PlaneSpec(
     name="dbos",
     package="dbos",
-    requires=("pysqlite3-binary; sys_platform == 'linux'",),
     path="workflow",
     adapter="resumption.planes.dbos.workflow",
     preload=("resumption.planes.dbos.modern_sqlite", "dbos"),

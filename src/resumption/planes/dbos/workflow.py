@@ -17,6 +17,7 @@ from resumption.history.events import Json, Pending
 from resumption.history.workload import Interrupt, Task, Workload, marker
 from resumption.planes.dbos.progress import Progress
 from resumption.planes.dbos.seam import RecordedDatabase, Seam, effect_step, last_record
+from resumption.planes.forms import by_form
 from resumption.planes.interface import (
     Address,
     Call,
@@ -29,7 +30,6 @@ from resumption.planes.interface import (
     Parked,
     Snapshot,
     Store,
-    unknown_form,
 )
 from resumption.planes.tasks import perform
 
@@ -129,27 +129,22 @@ class WorkflowRun:
 
     def deliver(self, decision: Decision) -> Handle:
         """Send a decision to the workflow that waits for it or, to fork, to a new one with its steps so far."""
-        match decision.form:
-            case "send":
-                return Call(lambda: self._send(decision))
-            case "send-key":
-                return Call(lambda: self._send(decision, idempotency_key=decision.delivery))
-            case "fork":
-                return Call(lambda: self._fork(decision))
-            case other:
-                raise unknown_form(other)
+        ways: dict[str, Callable[[], Outcome]] = {
+            "send": lambda: self._send(decision),
+            "send-key": lambda: self._send(decision, idempotency_key=decision.delivery),
+            "fork": lambda: self._fork(decision),
+        }
+        return Call(by_form(ways, decision.form))
 
     def recover(self, form: str) -> Handle:
         """Launch an executor anew, which recovers what is pending; other forms go on where that ends in an error."""
-        match form:
-            case "launch":
-                return Call(self._recover)
-            case "resume":
-                return Call(lambda: self._recover(lambda: self._client.resume_workflow(self._workflow)))
-            case "fork-failed":
-                return Call(lambda: self._recover(lambda: self._go_on_in_a_fork(self._failed_step())))
-            case other:
-                raise unknown_form(other)
+        otherwise: dict[str, Callable[[], object] | None] = {
+            "launch": None,
+            "resume": lambda: self._client.resume_workflow(self._workflow),
+            "fork-failed": lambda: self._go_on_in_a_fork(self._failed_step()),
+        }
+        go_on = by_form(otherwise, form)
+        return Call(lambda: self._recover(go_on))
 
     def inspect(self) -> Snapshot:
         """Return what a client can list of the workflow: its status, its steps, and the event that it published."""
@@ -191,7 +186,7 @@ class WorkflowRun:
         self._client.send(self._workflow, decision.value, decision.target)
         return self._settled(self._workflow, decision.target)
 
-    def _recover(self, otherwise: Callable[[], Any] | None = None) -> Outcome:
+    def _recover(self, otherwise: Callable[[], object] | None) -> Outcome:
         if self._launched:
             DBOS.destroy()
             self._launched = False

@@ -25,7 +25,6 @@ from pydantic import BaseModel
 from resumption.history.events import Json, Pending
 from resumption.history.workload import Interrupt, Shape, Task, Workload
 from resumption.planes.google_adk.sessions import FILE, SqliteFileSessions, node_of
-from resumption.planes.google_adk.spec import WORKFLOW
 from resumption.planes.interface import (
     Address,
     Call,
@@ -33,14 +32,13 @@ from resumption.planes.interface import (
     Decision,
     Handle,
     Instruments,
-    Operation,
     Outcome,
     Parked,
     Snapshot,
     Store,
     unknown_form,
 )
-from resumption.planes.tasks import perform
+from resumption.planes.tasks import Asked, appended, perform
 
 __all__ = ["SessionRun", "Trail", "open_run", "tamper"]
 
@@ -93,8 +91,7 @@ class SessionRun:
 
     def deliver(self, decision: Decision) -> Handle:
         """Hand a decision over, as the function response to the request."""
-        forms = {*WORKFLOW.forms_of(Operation.DELIVER), *WORKFLOW.forms_of(Operation.FORK)}
-        if decision.form not in {form.name for form in forms}:
+        if decision.form not in ("function-response", "second-response"):
             raise unknown_form(decision.form)
         response = FunctionResponse(
             id=decision.address.requests[decision.target], name=_REQUEST, response={"result": decision.value}
@@ -104,7 +101,7 @@ class SessionRun:
 
     def recover(self, form: str) -> Handle:
         """Run the invocation again; one that was never stored can only be started."""
-        if form != WORKFLOW.forms_of(Operation.RECOVER)[0].name:
+        if form != "invocation-id":
             raise unknown_form(form)
         invocation = self.address().checkpoint
         return self._call(lambda: self._run(invocation, None)) if invocation else self.start({"trail": []})
@@ -191,25 +188,17 @@ def _node(task: Task, instruments: Instruments) -> FunctionNode:
         def ask(question: Interrupt) -> Json:
             if _identity(question) in ctx.resume_inputs:
                 return ctx.resume_inputs[_identity(question)]
-            raise _Asked(question)
+            raise Asked(question)
 
         try:
             write = perform(task, node_input.trail, instruments, ask)
-        except _Asked as asked:
-            question = asked.question
+        except Asked as asked:
+            question = asked.interrupt
             yield RequestInput(interrupt_id=_identity(question), message=question.name, response_schema=str)
             return
-        trail = [*node_input.trail, *write] if isinstance(write, list) else write
-        yield {"trail": trail}  # type: ignore[misc]  # the framework makes a model of it, and checks it
+        yield {"trail": appended(node_input.trail, write)}  # type: ignore[misc]  # the framework makes a model of it, and checks it
 
     return FunctionNode(func=body, name=task.name, rerun_on_resume=bool(task.interrupts))
-
-
-class _Asked(Exception):
-    """The task came to an interrupt that has no response."""
-
-    def __init__(self, question: Interrupt) -> None:
-        self.question = question
 
 
 def _identity(question: Interrupt) -> str:

@@ -6,15 +6,16 @@ LangGraph's calls are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command, Interrupt, StateSnapshot, interrupt
 
 from resumption.history.events import Json, Pending
 from resumption.history.workload import Interrupt as Question
+from resumption.planes.forms import by_form
 from resumption.planes.interface import (
     Address,
     Call,
@@ -26,13 +27,10 @@ from resumption.planes.interface import (
     PastStates,
     PlaneSpec,
     Snapshot,
-    unknown_form,
 )
 from resumption.planes.langgraph.apps import App
 
 __all__ = ["Dialect", "ThreadRun", "ask"]
-
-_T = TypeVar("_T")
 
 _INPUT: dict[str, Json] = {}
 """The input of every workload: the trail begins empty. A recovering process can therefore give it again."""
@@ -89,12 +87,12 @@ class ThreadRun:
 
     def deliver(self, decision: Decision) -> Handle:
         """Hand a decision over, in one of the forms of delivering and of forking."""
-        deliver = self._way(self._ways_to_deliver(), decision.form)
+        deliver = by_form(self._ways_to_deliver(), decision.form, self._forms)
         return Call(lambda: deliver(decision))
 
     def recover(self, form: str) -> Handle:
         """Ask a crashed run to go on."""
-        return Call(self._way(self._ways_to_recover(), form))
+        return Call(by_form(self._ways_to_recover(), form, self._forms))
 
     def inspect(self) -> Snapshot:
         """Return what `get_state` says; the trail is that of the innermost graph under way."""
@@ -124,11 +122,6 @@ class ThreadRun:
         self._app.close()
 
     # The forms: each is one to three calls, as a user of LangGraph makes them
-
-    def _way(self, ways: Mapping[str, _T], form: str) -> _T:
-        if form not in self._forms or form not in ways:
-            raise unknown_form(form)
-        return ways[form]
 
     def _ways_to_deliver(self) -> dict[str, Callable[[Decision], Outcome]]:
         return {

@@ -11,7 +11,9 @@ from typing import Any
 
 from workflows.events import Event, HumanResponseEvent, InputRequiredEvent
 
-__all__ = ["Answer", "Asked", "Ended", "StepStarted", "answer_to", "begin"]
+from resumption.history.events import Json
+
+__all__ = ["Answer", "Asked", "Ended", "StepStarted", "answer_to", "begin", "typed_answer"]
 
 _BEGIN = "Begin_"
 _ANSWER = "AnswerTo_"
@@ -51,6 +53,11 @@ def begin(task: str) -> type[Event]:
 def answer_to(question: str) -> type[Answer]:
     """The type of the event that answers a question, where each has a step of its own behind it."""
     return _made(f"{_ANSWER}{question}", Answer)
+
+
+def typed_answer(question: str, value: Json) -> Answer:
+    """The answer to a question, as an event of that question's own type."""
+    return answer_to(question)(question=question, response=value)
 
 
 @cache

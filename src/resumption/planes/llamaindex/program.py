@@ -19,7 +19,7 @@ from resumption.history.workload import Interrupt, Shape, Task, Workload
 from resumption.planes.interface import Instruments
 from resumption.planes.llamaindex.events import Answer, Asked, Ended, StepStarted, answer_to, begin
 from resumption.planes.tasks import Ended as TaskEnded
-from resumption.planes.tasks import perform, perform_part
+from resumption.planes.tasks import appended, perform, perform_part
 
 __all__ = [
     "Build",
@@ -185,7 +185,7 @@ def _program(workload: Workload, saved: Saved) -> type[Workflow]:
                 return None
             async with ctx.store.edit_state() as state:
                 for task in workload.tasks:
-                    _write(state, state.writes[task.name])
+                    state.trail = appended(state.trail, state.writes[task.name])
             return StopEvent(result=state.trail)
 
         _add(Program, _FAN_OUT, fan_out, StartEvent, [*starts, type(None)], saved)
@@ -244,12 +244,7 @@ async def _end(workload: Workload, ctx: Context[State], task: Task, ended: TaskE
         if event is Ended:
             state.writes = {**state.writes, task.name: ended.write}
         else:
-            _write(state, ended.write)
+            state.trail = appended(state.trail, ended.write)
     if event is Ended:
         return Ended(task=task.name)
     return StopEvent(result=state.trail) if event is StopEvent else event()
-
-
-def _write(state: State, write: Any) -> None:
-    """Do to the state what a task wrote; a write that is no list takes the trail's place."""
-    state.trail = [*state.trail, *write] if isinstance(write, list) else write

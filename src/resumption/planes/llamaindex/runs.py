@@ -14,6 +14,8 @@ from workflows.handler import WorkflowHandler
 
 from resumption.history.events import Json
 from resumption.history.workload import Workload
+from resumption.planes.files import NothingSaved, file_of
+from resumption.planes.forms import by_form
 from resumption.planes.interface import (
     Address,
     Call,
@@ -25,13 +27,12 @@ from resumption.planes.interface import (
     Parked,
     Snapshot,
     Store,
-    unknown_form,
 )
 from resumption.planes.llamaindex.events import Answer, StepStarted
 from resumption.planes.llamaindex.program import Build, State
-from resumption.planes.llamaindex.snapshots import Saving, SnapshotFile, file_of, is_busy
+from resumption.planes.llamaindex.snapshots import Saving, SnapshotFile, is_busy
 
-__all__ = ["ContextRun", "NotTaken", "NothingSaved"]
+__all__ = ["ContextRun", "NotTaken"]
 
 MakeAnswer = Callable[[str, Json], Answer]
 """Makes the event that answers the question of an identity."""
@@ -39,10 +40,6 @@ MakeAnswer = Callable[[str, Json], Answer]
 
 class NotTaken(Exception):
     """LlamaIndex said that no step takes the answer."""
-
-
-class NothingSaved(Exception):
-    """There is no snapshot to go on from: the caller's own refusal."""
 
 
 @dataclass(slots=True)
@@ -75,16 +72,12 @@ class ContextRun:
 
     def deliver(self, decision: Decision) -> Handle:
         """Hand a decision over: to the run that is live here, else to one restored from a snapshot."""
-        ways = {"send-event": self._send, "snapshot": self._fork}
-        if decision.form not in ways:
-            raise unknown_form(decision.form)
-        return Call(lambda: ways[decision.form](decision))
+        deliver = by_form({"send-event": self._send, "snapshot": self._fork}, decision.form)
+        return Call(lambda: deliver(decision))
 
     def recover(self, form: str) -> Handle:
         """Restore the newest snapshot, and let the run go on, unless it waits for a person or is at its end."""
-        if form != "run-context":
-            raise unknown_form(form)
-        return Call(self._recover)
+        return Call(by_form({"run-context": self._recover}, form))
 
     def inspect(self) -> Snapshot:
         """Return the state of the context restored from the newest snapshot, and what the caller saved beside it."""

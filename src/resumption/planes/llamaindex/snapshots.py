@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +10,11 @@ from typing import Any
 
 from resumption.history.events import Pending
 from resumption.history.workload import Workload
+from resumption.planes.files import altered, file_of, read, replace
 from resumption.planes.interface import Instruments, Store
 from resumption.planes.llamaindex.program import question_of, steps_of
 
-__all__ = ["Saving", "SnapshotFile", "file_of", "is_busy", "tamper"]
+__all__ = ["Saving", "SnapshotFile", "is_busy", "tamper"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +45,13 @@ class SnapshotFile:
             }
         )
         with self._instruments.persist(f"save({label})", self._covered(saving)):
-            beside = self._path.with_suffix(".new")
-            beside.write_text(text, encoding="utf-8")
-            os.replace(beside, self._path)
+            replace(self._path, text)
 
     def load(self) -> Saving | None:
         """Return the newest snapshot; None if there is none."""
-        if not self._path.exists():
+        held = read(self._path)
+        if held is None:
             return None
-        held = json.loads(self._path.read_text(encoding="utf-8"))
         waiting = tuple(Pending(identity=identity, name=name) for identity, name in held["waiting"])
         return Saving(held["context"], waiting, held["finished"])
 
@@ -92,15 +90,8 @@ def _is_open(worker: Mapping[str, Any]) -> bool:
 
 def tamper(store: Store) -> None:
     """Make the trail of the newest snapshot a number."""
-    path = file_of(store)
-    held = json.loads(path.read_text(encoding="utf-8"))
-    state = held["context"]["state"]
-    data = json.loads(state["state_data"])
-    data["value"]["trail"] = 7
-    state["state_data"] = json.dumps(data)
-    path.write_text(json.dumps(held), encoding="utf-8")
-
-
-def file_of(store: Store, suffix: str = "") -> Path:
-    """The file of a run, or of a fork of it."""
-    return store.location / f"{store.thread}{suffix}.json"
+    with altered(file_of(store)) as held:
+        state = held["context"]["state"]
+        data = json.loads(state["state_data"])
+        data["value"]["trail"] = 7
+        state["state_data"] = json.dumps(data)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Coroutine
-from pathlib import Path
 from typing import Any
 
 try:
@@ -23,6 +22,8 @@ from pydantic_graph.graph import GraphRun
 
 from resumption.history.events import Json, Pending
 from resumption.history.workload import Workload
+from resumption.planes.files import altered, file_of
+from resumption.planes.forms import by_form
 from resumption.planes.interface import (
     Address,
     Call,
@@ -34,7 +35,6 @@ from resumption.planes.interface import (
     Parked,
     Snapshot,
     Store,
-    unknown_form,
 )
 from resumption.planes.pydantic_graph.nodes import Program, Question, State
 from resumption.planes.pydantic_graph.persistence import RecordedFile
@@ -53,14 +53,8 @@ def open_run(workload: Workload, store: Store, instruments: Instruments) -> File
 
 def tamper(store: Store) -> None:
     """Make the trail of the run's newest snapshot a number."""
-    file = _file(store)
-    snapshots = json.loads(file.read_bytes())
-    snapshots[-1]["state"]["trail"] = 7
-    file.write_text(json.dumps(snapshots), encoding="utf-8")
-
-
-def _file(store: Store, suffix: str = "") -> Path:
-    return store.location / f"{store.thread}{suffix}.json"
+    with altered(file_of(store)) as snapshots:
+        snapshots[-1]["state"]["trail"] = 7
 
 
 class FileRun:
@@ -77,18 +71,12 @@ class FileRun:
 
     def deliver(self, decision: Decision) -> Handle:
         """Hand a decision over, to the snapshot that waits or to one of the past."""
-        ways = {"load-next": self._deliver, "history": self._fork}
-        if decision.form not in ways:
-            raise unknown_form(decision.form)
-        return _call(lambda: ways[decision.form](decision))
+        deliver = by_form({"load-next": self._deliver, "history": self._fork}, decision.form)
+        return _call(lambda: deliver(decision))
 
     def recover(self, form: str) -> Handle:
         """Ask a crashed run to go on."""
-        if form not in ("iter-from-persistence", "reset-status"):
-            raise unknown_form(form)
-        if form == "reset-status":
-            return _call(self._reset_and_recover)
-        return _call(self._recover)
+        return _call(by_form({"iter-from-persistence": self._recover, "reset-status": self._reset_and_recover}, form))
 
     def inspect(self) -> Snapshot:
         """Return what the last of `load_all()` says."""
@@ -112,7 +100,7 @@ class FileRun:
     def _opened(self, suffix: str = "") -> tuple[Program, RecordedFile]:
         """The program, and the file of the run or of a fork; instances of either serve one run of the graph."""
         program = Program(self._workload, self._instruments)
-        persistence = RecordedFile(_file(self._store, suffix), self._workload, self._instruments)
+        persistence = RecordedFile(file_of(self._store, suffix), self._workload, self._instruments)
         persistence.set_graph_types(program.graph)
         return program, persistence
 
@@ -156,7 +144,7 @@ class FileRun:
             return await _advance(run)
 
     async def _reset_and_recover(self) -> Outcome:
-        file = _file(self._store)
+        file = file_of(self._store)
         snapshots = json.loads(file.read_bytes())
         if snapshots[-1].get("status") in ("pending", "running", "error"):
             snapshots[-1]["status"] = "created"

@@ -15,7 +15,7 @@ from pydantic_graph.graph import Graph
 
 from resumption.history.workload import Interrupt, Task, Workload
 from resumption.planes.interface import Instruments
-from resumption.planes.tasks import Ended, perform_part
+from resumption.planes.tasks import Ended, appended, perform_part
 
 __all__ = ["Program", "Question", "State", "ended_before"]
 
@@ -91,16 +91,11 @@ class Program:
                 came_to = perform_part(task, ctx.state.trail, instruments, self.decisions)
                 if not isinstance(came_to, Ended):
                     return Question(task.name, came_to.name, self.decisions)
-                _write(ctx.state, came_to)
+                ctx.state.trail = appended(ctx.state.trail, came_to.write)
                 return program._behind(task) or End(ctx.state.trail)
 
         TaskPart.__name__ = task.name
         return TaskPart
-
-
-def _write(state: State, ended: Ended) -> None:
-    """Do to the state what the task wrote; a write that is no list takes the trail's place."""
-    state.trail = [*state.trail, *ended.write] if isinstance(ended.write, list) else ended.write
 
 
 def ended_before(workload: Workload, node: Any) -> list[str]:

@@ -49,7 +49,6 @@ GRAPH = PlaneSpec(
         Capability.PARALLEL_GATES: _ONE_AFTER_THE_OTHER,
     },
     environment={"LOGFIRE_IGNORE_NO_CONFIG": "1", "LOGFIRE_SEND_TO_LOGFIRE": "false"},
-    by_default=True,
 )
 """A `Graph` on a `FileStatePersistence`: one node for each task, cut at its questions."""
 

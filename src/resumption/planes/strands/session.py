@@ -21,6 +21,7 @@ from strands.types.tools import ToolContext
 from resumption.history.events import Json, Pending
 from resumption.history.workload import Shape, Task, Workload
 from resumption.planes.brackets import beside_the_loop
+from resumption.planes.forms import by_form
 from resumption.planes.interface import (
     Address,
     Call,
@@ -32,7 +33,6 @@ from resumption.planes.interface import (
     Parked,
     Snapshot,
     Store,
-    unknown_form,
 )
 from resumption.planes.strands.script import Script, results_in
 from resumption.planes.tasks import perform
@@ -81,20 +81,17 @@ class SessionRun:
 
     def deliver(self, decision: Decision) -> Handle:
         """Respond to the interrupt: in the latest snapshot, or in one that is restored before."""
-        restored = {"interrupt-response": None, "restore-snapshot": decision.address.checkpoint}
-        if decision.form not in restored:
-            raise unknown_form(decision.form)
+        restored = by_form({"interrupt-response": None, "restore-snapshot": decision.address.checkpoint}, decision.form)
         response = {"interruptId": decision.address.requests[decision.target], "response": decision.value}
-        return Call(lambda: self._invoke([{"interruptResponse": response}], restored[decision.form]))
+        return Call(lambda: self._invoke([{"interruptResponse": response}], restored))
 
     def recover(self, form: str) -> Handle:
         """Let the conversation go on, unless it waits for a response."""
-        if form not in _PROMPTS:
-            raise unknown_form(form)
+        prompt = by_form(_PROMPTS, form)
 
         def recover() -> Outcome:
             pending = self.inspect().pending
-            return Parked(pending) if pending else self._invoke(_PROMPTS[form])
+            return Parked(pending) if pending else self._invoke(prompt)
 
         return Call(recover)
 

@@ -13,7 +13,7 @@ from resumption.harness.probes import PROBES
 from resumption.harness.races import Race
 from resumption.harness.receipts import Cell, Part
 from resumption.planes.statements import Bears
-from resumption.report.grid import Line, Square, command, headline, lines, obligations, story_cells
+from resumption.report.grid import Line, Square, all_drills, command, headline, lines, meaning, obligations, story_cells
 from resumption.report.html.blocks import history_block
 from resumption.report.html.figures import panels
 from resumption.report.html.shapes import Apart, Breach, Contribution, Opened, Quoted, Section, Shown, Table, Told
@@ -53,7 +53,7 @@ class Content:
     @property
     def title(self) -> str:
         """What the page is about."""
-        return brief(f"What “resume” means on {headline(self._view.cells) or 'nothing'}", _LONGEST)
+        return brief(f"What “resume” means for {headline(self._view.cells) or 'nothing'}", _LONGEST)
 
     @property
     def lead(self) -> str:
@@ -62,10 +62,11 @@ class Content:
         breached = [s for s in squares if s.label in (Label.VIOLATES, Label.UNDOCUMENTED, Label.DIVERGENT)]
         violated = sum(square.label is Label.VIOLATES for square in squares)
         unknown = sum(square.label in (Label.INCONCLUSIVE, Label.NOT_RUN) for square in squares)
-        told = (
-            f"In the matrix, {len(breached)} of {len(squares)} cells are breaches; {violated} of those contradict "
-            "what the framework states, or corrupt state in silence."
-        )
+        told = f"In the matrix, {len(breached)} of {len(squares)} cells are breaches"
+        if all_drills(self._view.cells):
+            told += ": there the program did otherwise than in a run without faults."
+        else:
+            told += f"; {violated} of those contradict what the framework states, or corrupt state in silence."
         return told + (f" {unknown} could not be told, which is never a pass." if unknown else "")
 
     @property
@@ -73,6 +74,17 @@ class Content:
         """How many cells have which label; the facets beside the cells aren't counted."""
         shown = {cell.label for cell in self._view.cells}
         return tuple((label, self._view.count(label)) for label in Label if label in shown)
+
+    def meaning(self, label: Label) -> str:
+        """What a label says here."""
+        return meaning(label, self._view.cells)
+
+    @property
+    def has_blanks(self) -> bool:
+        """Whether a place of a matrix is empty."""
+        return any(
+            column not in line.squares for table in self.tables for line in table.lines for column in table.columns
+        )
 
     @property
     def created(self) -> str:

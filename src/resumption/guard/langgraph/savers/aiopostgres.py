@@ -30,25 +30,25 @@ class GuardedAsyncPostgres(AwaitedSaver, AsyncPostgresSaver):
     guard_sql = statements.POSTGRES
     guard_slots = slots.POSTGRES
 
-    def prepare(self, original: BaseCheckpointSaver[Any]) -> None:
-        """Find the locks. The tables need the event loop: `aready`."""
+    def guard_prepare(self, original: BaseCheckpointSaver[Any]) -> None:
+        """Find the locks. The tables need the event loop: `guard_aready`."""
         self.guard_locks = locks_of(self.conn)
         self._is_ready = False
 
-    async def aready(self) -> None:
+    async def guard_aready(self) -> None:
         """Make the guard's tables if they aren't there."""
         if self._is_ready:
             return
-        if not await self.aread(lambda: protocol.present(self.guard_sql)):
-            await self.awrite(None, lambda: protocol.creating(self.guard_sql))
+        if not await self.guard_aread(lambda: protocol.present(self.guard_sql)):
+            await self.guard_awrite(None, lambda: protocol.creating(self.guard_sql))
         self._is_ready = True
 
-    def ready(self) -> None:
-        """As `aready`, from another thread than the event loop's."""
+    def guard_ready(self) -> None:
+        """As `guard_aready`, from another thread than the event loop's."""
         if not self._is_ready:
-            super().ready()
+            super().guard_ready()
 
-    async def aread(self, make: Callable[[], Work[T]]) -> T:
+    async def guard_aread(self, make: Callable[[], Work[T]]) -> T:
         """Run statements that only read."""
         async with super()._cursor() as cursor:
             execute = _execute_on(cursor.connection)
@@ -88,7 +88,9 @@ class GuardedAsyncPostgres(AwaitedSaver, AsyncPostgresSaver):
         except BaseException as error:
             cause = failure or error  # a spoilt pipeline fails once more when it is left
             if tenure is not None and isinstance(cause, CONFLICTS):
-                await self.aread(lambda: protocol.holding(self.guard_sql, tenure.thread, tenure.token, tenure.fence))
+                await self.guard_aread(
+                    lambda: protocol.holding(self.guard_sql, tenure.thread, tenure.token, tenure.fence)
+                )
             raise cause from cause.__cause__
         if tenure is not None:
             tenure.fence = fence

@@ -39,8 +39,8 @@ class GuardedAsyncSqlite(AwaitedSaver, AsyncSqliteSaver):
     guard_sql = statements.SQLITE
     guard_slots = slots.SQLITE
 
-    def prepare(self, original: BaseCheckpointSaver[Any]) -> None:
-        """Put lock and connection in place. The rest needs the event loop: `aready`."""
+    def guard_prepare(self, original: BaseCheckpointSaver[Any]) -> None:
+        """Put lock and connection in place. The rest needs the event loop: `guard_aready`."""
         self._plain_lock = self.lock
         self._plain_connection = self.conn
         self._process_locks = process_locks(original)
@@ -48,7 +48,7 @@ class GuardedAsyncSqlite(AwaitedSaver, AsyncSqliteSaver):
         self.lock = _Lock(self.guard_key, self.lock)  # type: ignore[assignment]  # stands in for the lock
         self.conn = _Connection(self.guard_key, self.conn)  # type: ignore[assignment]  # stands in for the connection
 
-    async def aready(self) -> None:
+    async def guard_aready(self) -> None:
         """Find the database's file, and make the guard's tables if they aren't there."""
         if self._is_ready:
             return
@@ -56,22 +56,22 @@ class GuardedAsyncSqlite(AwaitedSaver, AsyncSqliteSaver):
         async with self._plain_lock, self.conn.execute("PRAGMA database_list") as cursor:
             path = next(row[2] for row in await cursor.fetchall() if row[1] == "main")
         locks = FileLocks(Path(f"{path}-resumption-locks")) if path else self._process_locks
-        if not await self.aread(lambda: protocol.present(self.guard_sql)):
-            await self.awrite(None, lambda: protocol.creating(self.guard_sql))
+        if not await self.guard_aread(lambda: protocol.present(self.guard_sql)):
+            await self.guard_awrite(None, lambda: protocol.creating(self.guard_sql))
         self.guard_locks = locks
         self._is_ready = True
 
-    def ready(self) -> None:
-        """As `aready`, from another thread than the event loop's."""
+    def guard_ready(self) -> None:
+        """As `guard_aready`, from another thread than the event loop's."""
         if not self._is_ready:
-            super().ready()
+            super().guard_ready()
 
     async def setup(self) -> None:
         """As the saver's; it takes the lock only if there is something to do."""
         if not self.is_setup:
             await super().setup()
 
-    async def aread(self, make: Callable[[], Work[T]]) -> T:
+    async def guard_aread(self, make: Callable[[], Work[T]]) -> T:
         """Run statements that only read."""
         async with self._plain_lock:
             return await adrive(make(), self._execute)

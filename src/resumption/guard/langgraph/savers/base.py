@@ -65,30 +65,30 @@ class GuardedSaver(BaseCheckpointSaver[Any]):
     """Whether writes may share a transaction. A subclass that has methods of its own to store by may rely on each being
     durable when it returns."""
 
-    def prepare(self, original: BaseCheckpointSaver[Any]) -> None:
+    def guard_prepare(self, original: BaseCheckpointSaver[Any]) -> None:
         """Make this copy of `original` ready for use."""
         raise NotImplementedError
 
-    def ready(self) -> None:
+    def guard_ready(self) -> None:
         """Do what could not be done while the graph was guarded. Called before each run; cheap when it is done."""
 
-    async def aready(self) -> None:
-        """As `ready`, on the event loop."""
+    async def guard_aready(self) -> None:
+        """As `guard_ready`, on the event loop."""
 
-    def read(self, make: Callable[[], Work[T]]) -> T:
+    def guard_read(self, make: Callable[[], Work[T]]) -> T:
         """Run statements that only read."""
         raise NotImplementedError
 
-    def write(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
+    def guard_write(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
         """Run statements in a transaction of their own, which carries the tenure's fence."""
         raise NotImplementedError
 
-    async def aread(self, make: Callable[[], Work[T]]) -> T:
-        """As `read`, on the event loop."""
+    async def guard_aread(self, make: Callable[[], Work[T]]) -> T:
+        """As `guard_read`, on the event loop."""
         raise NotImplementedError
 
-    async def awrite(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
-        """As `write`, on the event loop."""
+    async def guard_awrite(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
+        """As `guard_write`, on the event loop."""
         raise NotImplementedError
 
 
@@ -113,7 +113,7 @@ class BlockingSaver(GuardedSaver):
             finally:
                 _opened.reset(token)
 
-    def write(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
+    def guard_write(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
         """Run statements in a transaction of their own."""
         with self.together(tenure) as begun:
             return drive(make(), begun.execute)
@@ -169,19 +169,19 @@ class AwaitedSaver(GuardedSaver):
             finally:
                 _opened.reset(token)
 
-    def ready(self) -> None:
+    def guard_ready(self) -> None:
         """Do it on the saver's event loop, which runs in another thread."""
-        self._on_loop(self.aready())
+        self._on_loop(self.guard_aready())
 
-    def read(self, make: Callable[[], Work[T]]) -> T:
-        """As `aread`, from another thread than the event loop's."""
-        return self._on_loop(self.aread(make))
+    def guard_read(self, make: Callable[[], Work[T]]) -> T:
+        """As `guard_aread`, from another thread than the event loop's."""
+        return self._on_loop(self.guard_aread(make))
 
-    def write(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
-        """As `awrite`, from another thread than the event loop's."""
-        return self._on_loop(self.awrite(tenure, make))
+    def guard_write(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
+        """As `guard_awrite`, from another thread than the event loop's."""
+        return self._on_loop(self.guard_awrite(tenure, make))
 
-    async def awrite(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
+    async def guard_awrite(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
         """Run statements in a transaction of their own."""
         async with self.together(tenure) as begun:
             return await adrive(make(), begun.execute)

@@ -43,7 +43,7 @@ class GuardedMemory(BlockingSaver, InMemorySaver):
     guard_sql = statements.SQLITE
     guard_slots = slots.SQLITE
 
-    def prepare(self, original: BaseCheckpointSaver[Any]) -> None:
+    def guard_prepare(self, original: BaseCheckpointSaver[Any]) -> None:
         """Share locks and tables with other guarded copies."""
         self.guard_locks = process_locks(original)
         self._tables: _Tables = original.__dict__.setdefault("guard_tables", _Tables())
@@ -62,7 +62,7 @@ class GuardedMemory(BlockingSaver, InMemorySaver):
             slots.SQLITE.copy("writes", ()): self._copy_writes,
         }
 
-    def read(self, make: Callable[[], Work[T]]) -> T:
+    def guard_read(self, make: Callable[[], Work[T]]) -> T:
         """Run statements that only read."""
         with self._tables.lock:
             return drive(make(), self._execute)
@@ -75,13 +75,13 @@ class GuardedMemory(BlockingSaver, InMemorySaver):
                 tenure.fence = drive(fenced(self.guard_sql, tenure), self._execute)
             yield Open(self.guard_key, self._tables.connection, self._execute)
 
-    async def aread(self, make: Callable[[], Work[T]]) -> T:
-        """As `read`."""
-        return self.read(make)
+    async def guard_aread(self, make: Callable[[], Work[T]]) -> T:
+        """As `guard_read`."""
+        return self.guard_read(make)
 
-    async def awrite(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
-        """As `write`."""
-        return self.write(tenure, make)
+    async def guard_awrite(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
+        """As `guard_write`."""
+        return self.guard_write(tenure, make)
 
     def _execute(self, sql: str, parameters: tuple[Any, ...]) -> Reply:
         answer = self._answering.get(sql)

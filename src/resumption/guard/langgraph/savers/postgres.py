@@ -49,13 +49,13 @@ class GuardedPostgres(BlockingSaver, PostgresSaver):
     guard_sql = statements.POSTGRES
     guard_slots = slots.POSTGRES
 
-    def prepare(self, original: BaseCheckpointSaver[Any]) -> None:
+    def guard_prepare(self, original: BaseCheckpointSaver[Any]) -> None:
         """Make the guard's tables if they aren't there."""
         self.guard_locks = locks_of(self.conn)
-        if not self.read(lambda: protocol.present(self.guard_sql)):
-            self.write(None, lambda: protocol.creating(self.guard_sql))
+        if not self.guard_read(lambda: protocol.present(self.guard_sql)):
+            self.guard_write(None, lambda: protocol.creating(self.guard_sql))
 
-    def read(self, make: Callable[[], Work[T]]) -> T:
+    def guard_read(self, make: Callable[[], Work[T]]) -> T:
         """Run statements that only read."""
         with super()._cursor() as cursor:
             execute = _execute_on(cursor.connection)
@@ -95,7 +95,7 @@ class GuardedPostgres(BlockingSaver, PostgresSaver):
         except BaseException as error:
             cause = failure or error  # a spoilt pipeline fails once more when it is left
             if tenure is not None and isinstance(cause, CONFLICTS):
-                self.read(lambda: protocol.holding(self.guard_sql, tenure.thread, tenure.token, tenure.fence))
+                self.guard_read(lambda: protocol.holding(self.guard_sql, tenure.thread, tenure.token, tenure.fence))
             raise cause from cause.__cause__
         if tenure is not None:
             tenure.fence = fence

@@ -32,15 +32,15 @@ class GuardedSqlite(BlockingSaver, SqliteSaver):
     guard_sql = statements.SQLITE
     guard_slots = slots.SQLITE
 
-    def prepare(self, original: BaseCheckpointSaver[Any]) -> None:
+    def guard_prepare(self, original: BaseCheckpointSaver[Any]) -> None:
         """Find the database's file, and make the guard's tables if they aren't there."""
         with super().cursor(transaction=False) as cursor:
             path = next(row[2] for row in cursor.execute("PRAGMA database_list") if row[1] == "main")
         self.guard_locks: Locks = FileLocks(Path(f"{path}-resumption-locks")) if path else process_locks(original)
-        if not self.read(lambda: protocol.present(self.guard_sql)):
-            self.write(None, lambda: protocol.creating(self.guard_sql))
+        if not self.guard_read(lambda: protocol.present(self.guard_sql)):
+            self.guard_write(None, lambda: protocol.creating(self.guard_sql))
 
-    def read(self, make: Callable[[], Work[T]]) -> T:
+    def guard_read(self, make: Callable[[], Work[T]]) -> T:
         """Run statements that only read."""
         with super().cursor(transaction=False) as cursor:
             return drive(make(), _execute_on(cursor))
