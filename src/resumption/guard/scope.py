@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 from resumption.errors import KeyUnusable
@@ -31,6 +32,7 @@ class _TaskScope:
     branch: str
     task: str
     must_hold: Callable[[], None]
+    settle: Callable[[], None]
     guard: threading.Lock = field(default_factory=threading.Lock)
     calls: Counter[str] = field(default_factory=Counter)
 
@@ -44,7 +46,14 @@ _scope: ContextVar[_TaskScope | None] = ContextVar("resumption_task_scope", defa
 
 
 @contextmanager
-def task_scope(*, run: str, branch: str, task: str, must_hold: Callable[[], None] = lambda: None) -> Generator[None]:
+def task_scope(
+    *,
+    run: str,
+    branch: str,
+    task: str,
+    must_hold: Callable[[], None] = lambda: None,
+    settle: Callable[[], None] = lambda: None,
+) -> Generator[None]:
     """Name the task that the code in the block belongs to, for default keys and for `scope="branch"`.
 
     A framework's guard binds this around each task. The three names must be the same when the task runs again after a
@@ -52,12 +61,21 @@ def task_scope(*, run: str, branch: str, task: str, must_hold: Callable[[], None
     each time the block is entered.
 
     `must_hold` is called before an effect begins, maybe in another thread: it raises if this executor was replaced.
+    `settle` is called before a default key is made: it returns once the name of the task outlives a crash, and raises
+    `KeyUnusable` if it never will. The same is asked of the task around this one, in which it may be a part.
     """
-    token = _scope.set(_TaskScope(run, branch, task, must_hold))
+    outer = _scope.get()
+    token = _scope.set(_TaskScope(run, branch, task, must_hold, partial(_settle, outer, settle)))
     try:
         yield
     finally:
         _scope.reset(token)
+
+
+def _settle(outer: _TaskScope | None, settle: Callable[[], None]) -> None:
+    if outer is not None:
+        outer.settle()
+    settle()
 
 
 def lease_check() -> Callable[[], None]:
@@ -91,8 +109,12 @@ def branch_key(key: str) -> str:
 
 
 def task_key(effect: str) -> str:
-    """The default key: branch, task, effect, and the ordinal of this call. Each use counts as a call."""
+    """The default key: branch, task, effect, and the ordinal of this call. Each use counts as a call.
+
+    Waits until the task's name outlives a crash; raises `KeyUnusable` if it can't, or outside a task.
+    """
     scope = _bound(f"{effect} without a key")
+    scope.settle()
     return json.dumps(["task", scope.run, scope.branch, scope.task, effect, scope.ordinal(effect)])
 
 

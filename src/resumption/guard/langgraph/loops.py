@@ -19,6 +19,7 @@ from langgraph.pregel import main
 from langgraph.pregel._loop import AsyncPregelLoop, PregelLoop, SyncPregelLoop
 from langgraph.types import PregelExecutableTask
 
+from resumption.errors import KeyUnusable
 from resumption.guard.langgraph.journal import AwaitedJournal, BlockingJournal
 from resumption.guard.langgraph.nodes import attended
 from resumption.guard.langgraph.savers.base import AwaitedSaver, BlockingSaver
@@ -38,6 +39,8 @@ class _Ordering(PregelLoop):
 
     _put: str
     """The saver's method that stores a checkpoint, in this kind of loop."""
+    _names_first = False
+    """Whether tasks wait for their checkpoint before they start, because their effects couldn't wait for it."""
     _saving: Callable[..., Any]
     _journal: Any
 
@@ -50,6 +53,7 @@ class _Ordering(PregelLoop):
     def submit(self, function: Callable[..., Any]) -> None:
         self._saving = function
         self._unsettled: list[Any] = []
+        self._checkpoint_saved: Any = None  # the future of the last checkpoint, if there was one in this run
         self._journal = None
 
     @property
@@ -69,7 +73,9 @@ class _Ordering(PregelLoop):
             self._journal = self._open_journal()
         entry = self._journal.enter(store, checkpoint=checkpoint)
         future = self._saving(self._journal.settle, entry, **options)
-        if not checkpoint:
+        if checkpoint:
+            self._checkpoint_saved = future
+        else:
             self._unsettled = [one for one in self._unsettled if not one.done()] + [future]
         return future
 
@@ -82,18 +88,25 @@ class _Ordering(PregelLoop):
         tenure = self.tenure
         if more and tenure is not None:
             for identity, task in self.tasks.items():
-                self.tasks[identity] = attended(task, tenure, self._start_after())
+                self.tasks[identity] = attended(task, tenure, self._start_after(), self._settling())
         return more
-
-    @property
-    def checkpoint_saved(self) -> Any:
-        """The future of the last checkpoint; None if there was none in this run."""
-        return getattr(self, "_put_checkpoint_fut", None)
 
     def _start_after(self) -> Any:
         """What a superstep's tasks wait for: the input is durable before anything acts on it, the rest if so asked."""
         first, self._ticked = not getattr(self, "_ticked", False), True
-        return self.checkpoint_saved if self.durability == "sync" or (first and self.durability != "exit") else None
+        at_once = self.durability == "exit" or (self.durability == "async" and not first and not self._names_first)
+        return None if at_once else self._checkpoint_saved
+
+    def _settling(self) -> Callable[[], None]:
+        """What an effect waits for that is named after a task: a task's id is made of its checkpoint's.
+
+        A checkpoint that is lost in a crash is made anew with another id, and so are its tasks.
+        """
+        if self.durability == "exit":
+            stored = self.checkpoint["id"] == self.checkpoint_id_saved
+            return _nothing if stored else _never
+        saved = self._checkpoint_saved
+        return _nothing if saved is None or self._names_first else lambda: saved.result()
 
     def _attend(self, pushed: PregelExecutableTask | None) -> PregelExecutableTask | None:
         tenure = self.tenure
@@ -102,6 +115,17 @@ class _Ordering(PregelLoop):
         task = attended(pushed, tenure, None)
         self.tasks[task.id] = task
         return task
+
+
+def _nothing() -> None:
+    """What there is to wait for where a name is durable already."""
+
+
+def _never() -> None:
+    raise KeyUnusable(
+        'Under durability="exit" no task has a name that outlives a crash.',
+        advice='Give the effect a key that names it in the world, or run with durability "sync" or "async".',
+    )
 
 
 class GuardedSyncLoop(_Ordering, SyncPregelLoop):
@@ -127,6 +151,7 @@ class GuardedAsyncLoop(_Ordering, AsyncPregelLoop):
     """LangGraph's asynchronous loop, in order."""
 
     _put = "aput"
+    _names_first = True  # an effect that is called on the event loop can't wait there for what the loop is to do
 
     def _open_journal(self) -> AwaitedJournal:
         saver = self.checkpointer

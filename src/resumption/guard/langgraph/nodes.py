@@ -19,24 +19,31 @@ from resumption.guard.scope import task_scope
 __all__ = ["attended"]
 
 
-def attended(task: PregelExecutableTask, tenure: Tenure, after: Any) -> PregelExecutableTask:
+def attended(
+    task: PregelExecutableTask, tenure: Tenure, after: Any, settle: Callable[[], None] = lambda: None
+) -> PregelExecutableTask:
     """The same task, whose code keeps the lease until it ends and knows which task its effects belong to.
 
-    It starts when `after` is done, a future of the task's own kind of loop; None for one that needn't wait.
+    It starts when `after` is done, a future of the task's own kind of loop; None for one that needn't wait. `settle`
+    is what an effect waits for that is named after the task, as for `task_scope`.
     """
     if isinstance(task.proc, _Attended):
         return task
-    return dataclasses.replace(task, proc=_Attended(_threads_attended(task.proc, tenure), tenure, task.id, after))
+    code = _threads_attended(task.proc, tenure)
+    return dataclasses.replace(task, proc=_Attended(code, tenure, task.id, after, settle))
 
 
 class _Attended(Runnable[Any, Any]):
     """A task's code, in its scope."""
 
-    def __init__(self, code: Runnable[Any, Any], tenure: Tenure, task: str, after: Any) -> None:
+    def __init__(
+        self, code: Runnable[Any, Any], tenure: Tenure, task: str, after: Any, settle: Callable[[], None]
+    ) -> None:
         self._code = code
         self._tenure = tenure
         self._task = task
         self._after = after
+        self._settle = settle
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
         """Run the code."""
@@ -65,7 +72,13 @@ class _Attended(Runnable[Any, Any]):
         stack = ExitStack()
         stack.enter_context(self._tenure.attended())
         stack.enter_context(
-            task_scope(run=self._tenure.thread, branch="", task=self._task, must_hold=self._tenure.must_hold)
+            task_scope(
+                run=self._tenure.thread,
+                branch="",
+                task=self._task,
+                must_hold=self._tenure.must_hold,
+                settle=self._settle,
+            )
         )
         return stack
 

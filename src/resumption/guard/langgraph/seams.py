@@ -45,6 +45,10 @@ SEAMS: dict[str, tuple[str, Callable[[Any], bool]]] = {
             and _accepts(module.AsyncPregelLoop._checkpointer_put_after_previous, "prev")
         ),
     ),
+    "a loop knows which checkpoint is stored already": (
+        _LOOP,
+        lambda module: "checkpoint_id_saved" in module.PregelLoop.__annotations__,
+    ),
     "a task's writes and the state they lead to can be reached from its config": (
         "langgraph._internal._constants",
         lambda module: (
