@@ -1,13 +1,15 @@
-"""Measure what changed between LangGraph's releases: `python scripts/releases.py [VERSION ...]`.
+"""Measure what changed between a framework's releases: `python scripts/releases.py [FAMILY[@VERSION] ...]`.
 
-Of each release with a committed lock, on SQLite, the paths and probes below: those that tell releases apart, and others
-for comparison. The receipts go to `results/langgraph/`, compact. `resumption compare` takes two of them.
+Of each release with a committed lock, the paths and probes below: those that tell releases apart, and others for
+comparison. The receipts go to `results/FAMILY/`, compact. `resumption compare` takes two of them. A release that can't
+be measured keeps the receipt that it has.
 """
 
 from __future__ import annotations
 
 import sys
 
+from packaging.version import Version
 from pages import RESULTS
 
 from resumption.errors import ResumptionError
@@ -16,47 +18,65 @@ from resumption.harness.measurement import join, measure
 from resumption.harness.probes import PROBES
 from resumption.harness.receipts import Receipt, write
 from resumption.harness.rejudging import compact
-from resumption.harness.targets import parse_target
-from resumption.planes.langgraph.spec import GRAPH
+from resumption.harness.targets import Target, parse_target
+from resumption.planes.registry import specs
 
-_MEASURED = {
-    "graph": (
-        *("fork/two", "interrupt/task-before", "consume/stray", "consume/next", "consume/one", "address", "inspect"),
-        *("validity/terminal", "validity/middle"),
-    ),
-    "graph-delta": ("inspect",),
-    "subgraph": ("crash/fan-out",),
-    "functional": ("consume/next", "consume/stray", "fork/two"),
+_USUAL = (
+    "fork/two",
+    "interrupt/task-before",
+    "consume/stray",
+    "consume/identical",
+    "validity/terminal",
+    "crash/parked",
+)
+
+_MEASURED: dict[str, dict[str, tuple[str, ...]]] = {
+    "langgraph": {
+        "graph[sqlite]": (
+            *("fork/two", "interrupt/task-before", "consume/stray", "consume/next", "consume/one", "address"),
+            *("inspect", "validity/terminal", "validity/middle"),
+        ),
+        "graph-delta[sqlite]": ("inspect",),
+        "subgraph[sqlite]": ("crash/fan-out",),
+        "functional[sqlite]": ("consume/next", "consume/stray", "fork/two"),
+    },
+    "llamaindex": {"two-step": (*_USUAL, "interrupt/parallel", "consume/while"), "wait-for-event": _USUAL},
+    "pydantic-graph": {"graph": (*_USUAL, "crash/exception")},
+    "crewai": {"persist": _USUAL, "checkpoint": (*_USUAL, "crash/spawned"), "human-feedback": _USUAL},
 }
-_DELTA_SINCE = (1, 2)
+_SINCE = {"graph-delta[sqlite]": Version("1.2")}
+"""The first release that has the path, where older ones are measured too."""
 
 
-def main(versions: list[str]) -> int:
+def main(names: list[str]) -> int:
     """Measure the releases, write a receipt of each, and return 1 if one could not be measured."""
-    missed = [version for version in versions or sorted(read_recipe(GRAPH).releases) if not _measured(version)]
+    targets = [target for name in names or _MEASURED for target in parse_target(name)]
+    releases = [(target.name, version) for target in targets for version in _versions(target)]
+    missed = [release for release in releases if not _measured(*release)]
     return 1 if missed else 0
 
 
-def _measured(version: str) -> bool:
-    paths = [path for path in _MEASURED if path != "graph-delta" or _release(version) >= _DELTA_SINCE]
+def _versions(target: Target) -> list[str]:
+    return [target.version] if target.version else sorted(read_recipe(specs(target.name)[0]).releases, key=Version)
+
+
+def _measured(family: str, version: str) -> bool:
+    paths = [path for path in _MEASURED[family] if Version(version) >= _SINCE.get(path, Version("0"))]
     try:
-        receipts = [_part(version, path) for path in paths]
+        receipts = [_part(family, version, path) for path in paths]
     except ResumptionError as error:
-        sys.stderr.write(f"{version} could not be measured: {error}\n")
+        sys.stderr.write(f"{family} {version} could not be measured: {error}\n")
         return False
-    folder = RESULTS / "langgraph"
+    folder = RESULTS / family
     folder.mkdir(parents=True, exist_ok=True)
-    write(compact(join(receipts)), folder / f"langgraph-{version}.json")
+    write(compact(join(receipts)), folder / f"{family}-{version}.json")
+    sys.stderr.write(f"{family} {version} was measured\n")
     return True
 
 
-def _part(version: str, path: str) -> Receipt:
-    probes = [probe for probe in PROBES if probe.address.startswith(_MEASURED[path])]
-    return measure(parse_target(f"langgraph/{path}[sqlite]@{version}"), probes, jobs=2)
-
-
-def _release(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split("."))
+def _part(family: str, version: str, path: str) -> Receipt:
+    probes = [probe for probe in PROBES if probe.address.startswith(_MEASURED[family][path])]
+    return measure(parse_target(f"{family}/{path}@{version}"), probes, jobs=2)
 
 
 if __name__ == "__main__":
