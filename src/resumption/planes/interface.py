@@ -122,6 +122,12 @@ class Decision:
     answers: Mapping[str, Json] = field(default_factory=dict)
     """What the same delivery brings for further interrupts, by their names; only forms that name the interrupt do."""
 
+    @property
+    def responses(self) -> dict[Json, Json]:
+        """All that the delivery brings, by the identity of the interrupt that it is for."""
+        brought = {self.target: self.value, **self.answers}
+        return {self.address.requests[name]: value for name, value in brought.items()}
+
 
 @dataclass(frozen=True, slots=True)
 class Parked:

@@ -30,6 +30,8 @@ class Capability(StrEnum):
     """Several tasks can run at once."""
     PARALLEL_GATES = "parallel-gates"
     """Several tasks that run at once can ask for decisions at once."""
+    SEVERAL_ANSWERS = "several-answers"
+    """One delivery can bring the decisions for several interrupts."""
     FORK = "fork"
     """A decision can be delivered to an interrupt that has one already."""
     RECOVERY = "recovery"

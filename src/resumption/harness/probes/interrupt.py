@@ -87,7 +87,7 @@ def parallel_partial_map(lab: Lab) -> None:
     source="LangGraph's documentation, handling multiple interrupts",
     decides=(Property.EFFECT_EXACTLY_ONCE, Property.CONSUME_ONCE_COUNT, Property.LIVENESS),
     operation=Operation.DELIVER,
-    needs=(Capability.GATE, Capability.FAN_OUT, Capability.PARALLEL_GATES),
+    needs=(Capability.GATE, Capability.FAN_OUT, Capability.PARALLEL_GATES, Capability.SEVERAL_ANSWERS),
 )
 def parallel_complete_map(lab: Lab) -> None:
     """Park at two gates at once and, by their identities, answer both in one delivery, from another process where there

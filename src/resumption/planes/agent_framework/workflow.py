@@ -143,8 +143,7 @@ class WorkflowRun:
         return await self._respond(decision.address.checkpoint, decision)
 
     async def _respond(self, checkpoint: Json, decision: Decision) -> Outcome:
-        responses = {decision.address.requests[decision.target]: decision.value}
-        return self._outcome(await self._build().run(checkpoint_id=checkpoint, responses=responses))
+        return self._outcome(await self._build().run(checkpoint_id=checkpoint, responses=decision.responses))
 
     def _call(self, operation: Callable[[], Coroutine[Any, Any, Outcome]]) -> Call:
         def call() -> Outcome:

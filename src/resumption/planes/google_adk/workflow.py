@@ -90,13 +90,14 @@ class SessionRun:
         return self._call(lambda: self._run(None, Content(role="user", parts=[Part(text=json.dumps(value))])))
 
     def deliver(self, decision: Decision) -> Handle:
-        """Hand a decision over, as the function response to the request."""
+        """Hand decisions over, each as the function response to its request."""
         if decision.form not in ("function-response", "second-response"):
             raise unknown_form(decision.form)
-        response = FunctionResponse(
-            id=decision.address.requests[decision.target], name=_REQUEST, response={"result": decision.value}
-        )
-        message = Content(role="user", parts=[Part(function_response=response)])
+        responses = [
+            FunctionResponse(id=request, name=_REQUEST, response={"result": value})
+            for request, value in decision.responses.items()
+        ]
+        message = Content(role="user", parts=[Part(function_response=response) for response in responses])
         return self._call(lambda: self._run(decision.address.checkpoint, message))
 
     def recover(self, form: str) -> Handle:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from resumption.planes.interface import Backend, Durability, Form, Operation, PlaneSpec
+from resumption.planes.interface import Backend, Capability, Durability, Form, Operation, PlaneSpec
 
 __all__ = ["SPECS", "TWO_STEP", "WAIT_FOR_EVENT", "WAIT_WITH_REQUIREMENTS"]
 
@@ -48,6 +48,7 @@ def _plane(path: str) -> PlaneSpec:
         durability=Durability.CALLER,
         snapshots=_POLICY,
         framework_snapshots=True,
+        lacks={Capability.SEVERAL_ANSWERS: "An event carries the answer to one question."},
         environment={"DO_NOT_TRACK": "1"},
     )
 

@@ -80,10 +80,13 @@ class SessionRun:
         return Call(lambda: self._invoke("start"))
 
     def deliver(self, decision: Decision) -> Handle:
-        """Respond to the interrupt: in the latest snapshot, or in one that is restored before."""
+        """Respond to the interrupts: in the latest snapshot, or in one that is restored before."""
         restored = by_form({"interrupt-response": None, "restore-snapshot": decision.address.checkpoint}, decision.form)
-        response = {"interruptId": decision.address.requests[decision.target], "response": decision.value}
-        return Call(lambda: self._invoke([{"interruptResponse": response}], restored))
+        prompt = [
+            {"interruptResponse": {"interruptId": interrupt, "response": value}}
+            for interrupt, value in decision.responses.items()
+        ]
+        return Call(lambda: self._invoke(prompt, restored))
 
     def recover(self, form: str) -> Handle:
         """Let the conversation go on, unless it waits for a response."""
