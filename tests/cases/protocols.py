@@ -16,7 +16,7 @@ EFFECTS_BETWEEN_QUESTIONS = Workload(
 
 
 @probe(
-    "case/effects-between-questions",
+    "interrupt/effects-between-questions",
     expectation="each effect fires once",
     source="LangGraph #6208",
     decides=(Property.EFFECT_EXACTLY_ONCE,),

@@ -48,7 +48,7 @@ def test_8836_an_answer_to_an_id_that_nobody_issued_is_a_silent_no_op(part: Part
 
 
 def test_6208_effects_in_front_of_an_interrupt_fire_once_for_each_answer(part: Parts) -> None:
-    repeated = part("EO/deliver/bare", "case/effects-between-questions")
+    repeated = part("EO/deliver/bare", "interrupt/effects-between-questions")
     assert repeated.label is Label.DIVERGENT
     assert "effect `notify`" in repeated.findings[0].summary
 
