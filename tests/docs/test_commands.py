@@ -16,6 +16,7 @@ from resumption.harness.postgres import ThrowawayPostgres
 
 # What the programs of these pages take as given: the reader's own graph and saver.
 _GIVEN = """
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 
@@ -23,6 +24,7 @@ builder = StateGraph(dict)
 builder.add_node("pay", lambda state: state)
 builder.add_edge(START, "pay")
 saver = InMemorySaver()
+saver_of_your_own = BaseCheckpointSaver()
 """
 _WITH_A_GRAPH = (Path("README.md"), Path("docs/guard.md"))
 

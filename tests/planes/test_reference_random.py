@@ -64,6 +64,6 @@ def go_on(plane: Plane, bench: Bench, outcome: Outcome | None) -> Outcome:
 def cut_off(points: list[str]) -> list[str]:
     """The effect that fired without being recorded before the kill, if there is one."""
     fired = [number for number, point in enumerate(points) if point.startswith("after:")]
-    if not fired or "end:effect:" in points[fired[-1] :]:
+    if not fired or any(point.startswith("end:effect") for point in points[fired[-1] :]):
         return []
     return [points[fired[-1]].removeprefix("after:")]
