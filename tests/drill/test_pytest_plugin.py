@@ -59,7 +59,6 @@ def test_a_failing_drill_shows_its_story_and_all_drills_are_in_one_receipt(proje
     said = _pytest(project, "-n", workers, "--resumption-json", "receipt.json")
     assert "1 failed, 1 passed" in said
     assert 'effect `charge` of `pay` with {"item": "a"} fired 2 times; without faults, once' in said
-    assert "The story of: " in said
     assert "effect `charge` of task `pay` fired on branch b0" in said
     assert "What to do: Put the call behind @effect" in said
     labels = _labels(read_receipt(project / "receipt.json"))
