@@ -54,7 +54,7 @@ def keep_ledgers_in(folder: Path) -> None:
     def open_here(self: Ledger, url: str, **options: Any) -> None:
         opened(self, f"sqlite:///{folder / 'program-ledger.sqlite'}", **options)
 
-    Ledger.__init__ = open_here  # type: ignore[method-assign]
+    Ledger.__init__ = open_here  # type: ignore[method-assign]  # replaced on purpose
 
 
 def install(settings: Settings, record: Record) -> list[Exchanged]:
@@ -82,7 +82,7 @@ def put_behind(ledger: Ledger, exchanged: Iterable[Exchanged], settings: Setting
         if not one.found.ledgered:
             # Of what really fires, nobody here can say whether it did.
             on_doubt = "raise" if settings.real_effects else _verify(one.found, settings, record, one.stub)
-            exchange(one.found, effect(ledger, on_doubt=on_doubt)(one.fire))  # type: ignore[arg-type]
+            exchange(one.found, effect(ledger, on_doubt=on_doubt)(one.fire))  # type: ignore[arg-type]  # either kind
 
 
 def _import_named(settings: Settings) -> None:
@@ -141,7 +141,7 @@ def _constant(found: Found, value: Any) -> Callable[..., Any]:
 def _named(function: Callable[..., Any], found: Found) -> Callable[..., Any]:
     """With the name and the parameters of the function that it stands for, by which `@effect` makes keys."""
     function.__module__, function.__qualname__ = found.function.__module__, found.function.__qualname__
-    function.__signature__ = found.signature  # type: ignore[attr-defined]
+    function.__signature__ = found.signature  # type: ignore[attr-defined]  # inspect reads it
     return function
 
 

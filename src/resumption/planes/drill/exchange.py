@@ -22,11 +22,11 @@ _NAME = "the function's name"  # exchanged in the code below for the name that s
 
 
 def _blocking(*args: Any, **kwargs: Any) -> Any:
-    return __resumption_drill__["the function's name"](*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821
+    return __resumption_drill__["the function's name"](*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821 — bound at the exchange
 
 
 async def _awaited(*args: Any, **kwargs: Any) -> Any:
-    return await __resumption_drill__["the function's name"](*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821
+    return await __resumption_drill__["the function's name"](*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821 — bound at the exchange
 
 
 class Found:
