@@ -62,8 +62,8 @@ class Program(Protocol):
     def traced(self, reach: Callable[[], None]) -> None:
         """Call `reach` before each statement of a SQLite saver."""
 
-    def race(self, payloads: Sequence[Any]) -> list[Told]:
-        """Call with each payload at once, in threads or as tasks of one event loop."""
+    def race(self, payloads: Sequence[Any], config: Any, delays: Sequence[float]) -> list[Told]:
+        """Call with each payload after its delay, in threads or as tasks of one event loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +135,15 @@ class _Blocking:
     def traced(self, reach: Callable[[], None]) -> None:
         self.app.checkpointer.conn.set_trace_callback(lambda _: reach())
 
-    def race(self, payloads: Sequence[Any]) -> list[Told]:
+    def race(self, payloads: Sequence[Any], config: Any, delays: Sequence[float]) -> list[Told]:
         line, told = threading.Barrier(len(payloads)), []
 
-        def run(payload: Any) -> None:
+        def run(payload: Any, delay: float) -> None:
             line.wait()
-            told.append(tell(lambda: self.call(payload)))
+            threading.Event().wait(delay)
+            told.append(tell(lambda: self.call(payload, config)))
 
-        racers = [threading.Thread(target=run, args=(payload,)) for payload in payloads]
+        racers = [threading.Thread(target=run, args=one) for one in zip(payloads, delays, strict=True)]
         for racer in racers:
             racer.start()
         for racer in racers:
@@ -164,17 +165,18 @@ class _Awaited:
     def traced(self, reach: Callable[[], None]) -> None:
         self.runner.run(self.app.checkpointer.conn.set_trace_callback(lambda _: reach()))
 
-    def race(self, payloads: Sequence[Any]) -> list[Told]:
-        async def run(payload: Any) -> Told:
+    def race(self, payloads: Sequence[Any], config: Any, delays: Sequence[float]) -> list[Told]:
+        async def run(payload: Any, delay: float) -> Told:
+            await asyncio.sleep(delay)
             began = time.monotonic()
             try:
-                outcome = ",".join((await self.app.ainvoke(payload, THREAD))["trail"])
+                outcome = ",".join((await self.app.ainvoke(payload, config))["trail"])
             except GuardError as error:
                 outcome = type(error).__name__
             return Told(outcome, time.monotonic() - began)
 
         async def together() -> list[Told]:
-            return await asyncio.gather(*(run(payload) for payload in payloads))
+            return await asyncio.gather(*(run(*one) for one in zip(payloads, delays, strict=True)))
 
         return self.runner.run(together())
 

@@ -33,7 +33,7 @@ from .databases import Database, Program, exchanges_observed
 from .programs import Bench, answer
 
 LAST_STATEMENT = {"sqlite": 90, "postgres": 140}
-"""How many boundaries of statements an answer passes that runs to the end. Other calls have fewer: some are left alone."""
+"""How many boundaries of statements an answer passes that runs to the end. Others have fewer: some are left alone."""
 PAUSE_SECONDS = 0.02
 """How long a stopped executor stays so. Its rivals go on meanwhile; nothing waits for this."""
 ATTEMPTS = 12

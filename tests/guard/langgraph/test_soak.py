@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -33,7 +34,7 @@ def test_a_sample_of_protocols_under_fire_ends_well(quick, database, sample):
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_ten_thousand_protocols_under_fire_end_well(quick, database, shard, record_property: Callable[..., None]):
     tally = soak(quick, database, range(shard * PER_SHARD, (shard + 1) * PER_SHARD), SEED)
-    record_property("soak", {"database": database.kind, **asdict(tally)})
+    record_property("soak", json.dumps({"database": database.kind, **asdict(tally)}))
     assert tally.clean(), tally
 
 
