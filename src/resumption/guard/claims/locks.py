@@ -29,6 +29,10 @@ __all__ = ["FileLocks", "Held", "Locks", "ProcessLocks", "offset"]
 class Held(Protocol):
     """A lock that is held."""
 
+    exclusive: bool
+    """Whether nobody else can believe that it has this lock. One that can be lost by the living may be somebody else's
+    by the time that its holder writes."""
+
     def holds(self) -> bool:
         """Whether it is still held. Asks whoever could have freed it; a kernel frees nothing of a living process."""
 
@@ -68,6 +72,8 @@ class FileLocks:
 
 class _Descriptor:
     """An open file description. Closing it frees what it has locked."""
+
+    exclusive = True
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor: int | None = descriptor
@@ -126,6 +132,8 @@ class ProcessLocks:
 
 class _Entry:
     """One entry of `ProcessLocks`."""
+
+    exclusive = True
 
     def __init__(self, locks: ProcessLocks, thread: str) -> None:
         self._locks = locks

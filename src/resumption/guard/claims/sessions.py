@@ -96,6 +96,8 @@ def _granted(session: psycopg.Connection[Any], key: int) -> bool:
 class _Entry:
     """One held lock."""
 
+    exclusive = False  # the server may have given the session up, and the lock to another
+
     def __init__(self, locks: SessionLocks, key: int, session: psycopg.Connection[Any]) -> None:
         self._locks = locks
         self._key: int | None = key
