@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
@@ -84,6 +84,11 @@ class Tally:
     """Paid by a decision that nobody made, or other than the state says."""
     wrong: list[str] = field(default_factory=list)
     """The protocols that went wrong, by their names: each can be run again by its number."""
+
+    def record(self) -> dict[str, Any]:
+        """The figures, for a report."""
+        names = [one.name for one in fields(self) if one.name != "harmed"]
+        return {**{name: getattr(self, name) for name in names}, "harmed": dict(self.harmed)}
 
     def clean(self) -> bool:
         """Whether nothing went wrong, and something could have."""
