@@ -125,7 +125,7 @@ def test_a_paused_holder_is_replaced_and_learns_of_it(locks: ExpiringLocks) -> N
 def test_of_two_waiters_one_gets_what_a_dead_holder_left(locks: ExpiringLocks) -> None:
     holder(locks).kill()
     line = threading.Barrier(2)
-    granted: list[object] = []
+    granted: list[Held] = []
 
     def wait(waiter: ExpiringLocks) -> None:
         line.wait()
@@ -141,6 +141,7 @@ def test_of_two_waiters_one_gets_what_a_dead_holder_left(locks: ExpiringLocks) -
     for waiter in waiters:
         waiter.join()
     assert len(granted) == 1
+    granted[0].release()
 
 
 def test_an_asker_renews_for_what_comes_next(locks: ExpiringLocks, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,7 +96,7 @@ class ExpiringLocks:
             try:
                 lost = self.records.transact(self._renewing(mine))
             except self.records.unreachable as error:
-                logger.warning("%d leases can't be renewed: %s", len(mine), error)
+                logger.warning("leases that can't be renewed now: %d (%s)", len(mine), error)
                 pause = leases.LEASE_SECONDS / 12  # again soon: what this beat is late by is missing at the end
                 continue
             pause = leases.LEASE_SECONDS / 3
