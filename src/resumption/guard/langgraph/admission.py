@@ -54,11 +54,28 @@ def held(thread: str, house: House) -> Course[Tenure]:
     for pause in backoff(_LONGEST_PAUSE):
         lock = house.keeper.guard_locks.attempt(thread)
         if lock is not None:
-            return Tenure(thread, lock)
+            tenure = Tenure(thread, lock)
+            try:
+                yield from _fenced(tenure)
+            except BaseException:
+                tenure.end()
+                raise
+            return tenure
         if time.monotonic() + pause > give_up:
             raise _busy(thread, house)
         yield Pause(pause)
     raise AssertionError("unreachable")  # backoff() is endless
+
+
+def _fenced(tenure: Tenure) -> Course[None]:
+    """Put the fence up before anything is read, if the thread may have been taken from an executor that lives."""
+    if not tenure.exclusive:
+        yield Write(tenure, _nothing)
+
+
+def _nothing() -> Work[None]:
+    """What there is to write besides a fence."""
+    yield from ()
 
 
 def _busy(thread: str, house: House) -> RunBusy:
@@ -77,6 +94,8 @@ def admit(call: Call, house: House) -> Course[Run | Replay]:
         tenure = Tenure(call.thread, lock) if lock is not None else None
         decided: Run | Replay | _Wait | None = None
         try:
+            if tenure is not None:
+                yield from _fenced(tenure)
             decided = yield from _decide(call, house, tenure, bound)
         except GuardError as error:
             yield Write(None, _note(call, house, error.branch or error.code))
