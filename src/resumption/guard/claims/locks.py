@@ -28,8 +28,8 @@ class Held(Protocol):
     """A lock that is held."""
 
     exclusive: bool
-    """Whether nobody else can believe that it has this lock. One that expires may have been taken from the living: then
-    the fence comes first, before anything is read."""
+    """Whether nobody else can believe that it has this lock. One that can be lost by the living may be somebody else's
+    by the time that its holder writes."""
 
     def holds(self) -> bool:
         """Whether it is still held. Asks whoever could have freed it; a kernel frees nothing of a living process."""

@@ -16,6 +16,7 @@ from resumption.decide.claim import Redelivery, claim, consumes, redelivery
 from resumption.errors import (
     AmbiguousAnswer,
     DeliveryMismatch,
+    Fenced,
     GuardError,
     ProgramChanged,
     RunBusy,
@@ -57,7 +58,7 @@ def held(thread: str, house: House) -> Course[Tenure]:
         if lock is not None:
             tenure = Tenure(thread, lock)
             try:
-                yield from _fenced(tenure)
+                yield from _glance(tenure, house)
             except BaseException:
                 tenure.end()
                 raise
@@ -68,15 +69,10 @@ def held(thread: str, house: House) -> Course[Tenure]:
     raise AssertionError("unreachable")  # backoff() is endless
 
 
-def _fenced(tenure: Tenure) -> Course[None]:
-    """Put the fence up before anything is read, if the thread may have been taken from an executor that lives."""
+def _glance(tenure: Tenure, house: House) -> Course[None]:
+    """See who had the thread last, before anything else is read: if the lease is lost, another has had it since."""
     if not tenure.exclusive:
-        yield Write(tenure, _nothing)
-
-
-def _nothing() -> Work[None]:
-    """What there is to write besides a fence."""
-    yield from ()
+        tenure.seen = yield Read(lambda: protocol.glancing(house.keeper.guard_sql, tenure.thread))
 
 
 def _busy(thread: str, house: House) -> RunBusy:
@@ -96,7 +92,7 @@ def admit(call: Call, house: House) -> Course[Run | Replay]:
         decided: Run | Replay | _Wait | None = None
         try:
             if tenure is not None:
-                yield from _fenced(tenure)
+                yield from _glance(tenure, house)
             decided = yield from _decide(call, house, tenure, bound)
         except GuardError as error:
             yield Write(None, _note(call, house, error.branch or error.code))
@@ -235,7 +231,13 @@ def _resume(
     if len(sight.questions) > 1:
         _must_be_addressable(taken)
     if taken or call.delivery:
-        yield Write(tenure, lambda: claiming(call, house, sight, taken))
+        try:
+            yield Write(tenure, lambda: claiming(call, house, sight, taken))
+        except Fenced:
+            # An executor that had lost the thread was granted it after all, between the look and the claim. Unless it
+            # was this one's lease that was lost, there is another state to look at, for the same interrupts.
+            tenure.must_hold()
+            return _Wait(bound)
     return Run(tenure, call.remainder, call, withdraw=lambda: withdrawing(call, house, sight, taken))
 
 
