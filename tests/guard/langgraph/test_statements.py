@@ -30,6 +30,7 @@ _KEYS = {
     "beat",
     "name",
     "holder",
+    "attname",
     "attrelid",
     "attnum",
     "NOT",
