@@ -9,6 +9,7 @@ from resumption.guard.claims.records import CLAIM_COLUMNS, DELIVERY_COLUMNS
 __all__ = [
     "ASK_SESSION",
     "FREE_SESSION",
+    "HAS_LEASES",
     "LEASES_POSTGRES",
     "LEASES_SQLITE",
     "MUST_HOLD",
@@ -16,7 +17,6 @@ __all__ = [
     "SCHEMA_VERSION",
     "SQLITE",
     "TRY_SESSION",
-    "WHOSE_SESSION",
     "LeaseStatements",
     "Statements",
 ]
@@ -28,8 +28,8 @@ TRY_SESSION = "SELECT pg_try_advisory_lock(%s)"
 FREE_SESSION = "SELECT pg_advisory_unlock(%s)"
 ASK_SESSION = "SELECT 1"
 
-WHOSE_SESSION = "SELECT pg_backend_pid(), to_regclass('resumption_leases') IS NOT NULL"
-"""Which of the server's processes answers, and whether executors of this database have had to lease."""
+HAS_LEASES = "SELECT to_regclass('resumption_leases') IS NOT NULL"
+"""Whether executors of this database have had to lease."""
 
 MUST_HOLD = (
     "SELECT 1 / (SELECT count(*) FROM (SELECT 1 FROM resumption_fences"
