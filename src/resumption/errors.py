@@ -41,6 +41,7 @@ __all__ = [
     "NothingToFork",
     "OutputUnwritable",
     "PostgresMissing",
+    "ProgramChanged",
     "ReceiptUnreadable",
     "ReplayRefused",
     "ResultAbsent",
@@ -367,6 +368,12 @@ class ThreadTaken(GuardError):
     """A thread that was to receive a copy of another has checkpoints of its own. Nothing was copied."""
 
     code = "RSM-516"
+
+
+class ProgramChanged(GuardError):
+    """The program has no node that can have raised the interrupt, so the answer has no receiver. Nothing ran."""
+
+    code = "RSM-517"
 
 
 class TargetNotFound(ResumptionError):

@@ -17,6 +17,7 @@ from resumption.errors import (
     AmbiguousAnswer,
     DeliveryMismatch,
     GuardError,
+    ProgramChanged,
     RunBusy,
     SupersededCheckpoint,
     UnknownAddress,
@@ -230,6 +231,7 @@ def _resume(
     if not any(consumes(verdict) for _, verdict in verdicts):
         return (yield from _finished(call, house, tenure))
     taken = [one for one, verdict in verdicts if verdict is Verdict.CONSUMED]
+    _must_have_a_receiver(call, taken, sight)
     if len(sight.questions) > 1:
         _must_be_addressable(taken)
     if taken or call.delivery:
@@ -249,6 +251,17 @@ def _bind(call: Call, house: House, sight: Sight, *, busy: bool) -> Course[tuple
         known = yield Read(lambda: knowing(slots, call.thread, call.checkpoint))
         raise _superseded(call, branch(known=known, head=False, interrupted=False, fork=False))
     return bound
+
+
+def _must_have_a_receiver(call: Call, taken: Sequence[Bound], sight: Sight) -> None:
+    """Refuse an answer to a task that this program doesn't have: LangGraph would read the run as finished."""
+    for one in taken:
+        if one.interrupt in sight.orphans:
+            raise ProgramChanged(
+                f"Interrupt {one.interrupt!r} of thread {call.thread!r} was raised by a node that this program doesn't"
+                " have: it was renamed or removed since.",
+                advice="Nothing was recorded. Answer with a program that has the node, under the name it had.",
+            )
 
 
 def _must_be_addressable(taken: Sequence[Bound]) -> None:
