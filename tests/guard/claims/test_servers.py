@@ -13,8 +13,9 @@ import pytest
 from resumption.errors import ExpiringLeases
 from resumption.guard.claims.expiring import ExpiringLocks
 from resumption.guard.claims.locks import Held
-from resumption.guard.claims.servers import LeaseTable, ServerLocks, is_shared
+from resumption.guard.claims.servers import LeaseTable, ServerLocks
 from resumption.guard.claims.sessions import SessionLocks
+from resumption.guard.stores.poolers import is_shared
 
 from ..pooler import free_port, pooled
 from ..support import connecting
