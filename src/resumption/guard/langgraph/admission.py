@@ -41,6 +41,8 @@ from resumption.guard.stores.session import backoff
 __all__ = ["admit", "held"]
 
 _LONGEST_PAUSE = 0.1
+_BY_HAND = frozenset(("update", "fork"))
+"""How LangGraph calls the source of a checkpoint that no run made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,11 +245,12 @@ def _resume(
 
 def _bind(call: Call, house: House, sight: Sight, *, busy: bool) -> Course[tuple[Bound, ...]]:
     superseded = bool(call.checkpoint) and call.checkpoint != sight.superstep.head
-    finished = not sight.superstep.head
+    finished, rests = not sight.superstep.head, True
     if not (sight.questions or superseded or finished or call.answers[0].interrupt):
         snapshot = yield Inspect(call.config)
         finished = not snapshot.tasks
-    bound = bind(call, sight, superseded=superseded, busy=busy, finished=finished)
+        rests = house.breaks or house.topology.breaks() or (snapshot.metadata or {}).get("source") in _BY_HAND
+    bound = bind(call, sight, superseded=superseded, busy=busy, finished=finished, rests=rests)
     if not bound:
         slots = house.keeper.guard_slots
         known = yield Read(lambda: knowing(slots, call.thread, call.checkpoint))
