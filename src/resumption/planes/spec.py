@@ -103,7 +103,10 @@ class PlaneSpec:
     adapter: str
     """Import path of the module that exports `open_run`."""
     preload: Sequence[str] = ()
-    """Modules that the zygote imports once, before any fork."""
+    """What the zygote loads once, before any fork: modules to import, and functions to call, as `module:function`.
+
+    A function may compute what each process would else compute anew (`planes.rehearsal`). It opens nothing that lasts,
+    and leaves no thread: the zygote refuses to fork beside one."""
     backends: Sequence[Backend]
     forms: Sequence[Form]
     durability: Durability = Durability.FRAMEWORK
