@@ -6,6 +6,7 @@ import operator
 from typing import Annotated, Any, TypedDict
 
 import pytest
+from langgraph.func import entrypoint
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
 
@@ -14,6 +15,7 @@ from resumption.langgraph import (
     AmbiguousAnswer,
     EmptyAnswer,
     NotPending,
+    ProgramChanged,
     UnknownAddress,
     guard,
 )
@@ -208,6 +210,34 @@ def test_an_answer_to_a_thread_that_never_asked_is_refused(bench):
         app.invoke(answer("yes"), THREAD)
 
 
+@pytest.mark.parametrize("name", ["bare", "named"])
+def test_an_answer_to_a_node_that_was_renamed_is_refused_and_kept_for_the_program_that_asked(bench, name):
+    """Stock LangGraph takes the answer, and reads the run as finished."""
+    app = bench.approval()
+    app.invoke(INPUT, THREAD)
+    (asked,) = pending(app)
+    payload = answer("yes" if name == "bare" else {asked: "yes"})
+    renamed = bench.guarded(bench.builder(draft=bench.step("draft"), consent=bench.gate("consent")))
+    with pytest.raises(ProgramChanged, match=asked):
+        renamed.invoke(payload, THREAD)
+    assert bench.fired() == ["draft"]
+    assert app.invoke(answer("no"), THREAD)["trail"] == ["draft", "pay=no", "notify"]
+
+
+def test_an_answer_to_an_entrypoint_of_another_name_is_refused(bench):
+    def program_of(name: str) -> Any:
+        def program(_: Any) -> Any:
+            return interrupt("sure?")
+
+        program.__name__ = name
+        return guard(entrypoint(checkpointer=bench.saver())(program))
+
+    program_of("before").invoke(1, THREAD)
+    with pytest.raises(ProgramChanged):
+        program_of("after").invoke(answer("yes"), THREAD)
+    assert program_of("before").invoke(answer("yes"), THREAD) == "yes"
+
+
 def test_inspection_takes_nothing(bench):
     """G3, G4: a dashboard and a recovery worker look at a parked run."""
     app = bench.approval()
@@ -227,6 +257,46 @@ def test_an_answer_at_a_breakpoint_is_served_to_the_gate_behind_it(bench):
     assert "__interrupt__" in app.invoke(None, THREAD)
     assert bench.fired() == ["draft"]
     assert app.invoke(answer("B"), THREAD)["trail"] == ["draft", "pay=A,B"]
+
+
+def test_a_second_answer_to_a_run_that_was_cut_off_behind_its_gate_is_refused(bench):
+    """It would recover the run, and wait for whatever is asked next: the gate that it was meant for has its answer."""
+    failing = [True]
+
+    def notify(state: State) -> Any:
+        if failing:
+            raise ConnectionError
+        bench.fire("notify")
+        return {"trail": ["notify"]}
+
+    app = bench.guarded(bench.builder(pay=bench.gate("pay"), notify=notify, last=bench.gate("last")))
+    app.invoke(INPUT, THREAD)
+    with pytest.raises(ConnectionError):
+        app.invoke(answer("yes"), THREAD)
+    failing.clear()
+    with pytest.raises(AlreadyConsumed):
+        app.invoke(answer("no"), THREAD)
+    assert bench.fired() == ["pay=yes"]
+    assert "__interrupt__" in app.invoke(answer("yes"), THREAD)
+    assert bench.fired() == ["pay=yes", "notify"]
+
+
+def test_an_answer_behind_an_update_of_an_answered_run_is_served_to_the_next_gate(bench):
+    app = bench.guarded(bench.builder(pay=bench.gate("pay"), last=bench.gate("last")))
+    app.invoke(INPUT, THREAD)
+    app.invoke(answer("yes"), THREAD)
+    app.update_state(THREAD, {"trail": ["by hand"]}, as_node="pay")
+    assert app.invoke(answer("no"), THREAD)["trail"] == ["pay=yes", "by hand", "last=no"]
+
+
+def test_an_answer_at_a_breakpoint_of_a_subgraph_is_served_to_the_gate_behind_it(bench):
+    inner = bench.builder(draft=bench.step("draft"), send=bench.gate("send")).compile(interrupt_before=["send"])
+    app = bench.guarded(bench.builder(pay=bench.gate("pay"), inner=inner))
+    app.invoke(INPUT, THREAD)
+    app.invoke(answer("A"), THREAD)
+    assert bench.fired() == ["pay=A", "draft"]
+    app.invoke(answer("B"), THREAD)
+    assert bench.fired() == ["pay=A", "draft", "send=B"]
 
 
 def test_an_answer_comes_with_an_update(bench):

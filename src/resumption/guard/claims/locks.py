@@ -13,15 +13,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 import threading
 import weakref
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Protocol
 
-from resumption.errors import LeaseImpossible
-from resumption.guard.liveness import is_local, try_lock
+from resumption.guard.liveness import try_lock
 
 __all__ = ["FileLocks", "Held", "Locks", "ProcessLocks", "offset"]
 
@@ -53,11 +51,6 @@ class FileLocks:
     def __init__(self, path: Path) -> None:
         """`path` is the lock file; it is made when the first lock is taken, and never removed."""
         self._path = path
-        if sys.platform != "linux" or not is_local(path):
-            raise LeaseImpossible(
-                f"{path.parent} is not on a file system whose locks are known to end with their holder.",
-                advice="Keep the database on a local file system of a Linux host, or use PostgreSQL.",
-            )
 
     def attempt(self, thread: str) -> Held | None:
         """Take the lock of a thread, without waiting; None if another opening of the file has it."""

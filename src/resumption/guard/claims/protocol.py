@@ -48,27 +48,37 @@ def place() -> str:
 
 
 def present(sql: Statements) -> Work[bool]:
-    """Whether the tables are there, and of a version that this release knows."""
+    """Whether the tables are there, as this release needs them. Raises `SchemaMismatch` if a later one wrote them."""
     found = yield sql.has_schema, ()
     if not found.rows or found.rows[0][0] is None:
         return False
-    found = yield sql.schema, ()
-    if not found.rows:
-        return False
-    if found.rows[0][0] != SCHEMA_VERSION:
-        raise SchemaMismatch(
-            f"The guard's tables are of version {found.rows[0][0]}; this release knows version {SCHEMA_VERSION}.",
-            advice="Use the release that wrote them.",
-        )
-    return True
+    return (yield from _version(sql)) == SCHEMA_VERSION
 
 
 def creating(sql: Statements) -> Work[None]:
-    """Create the tables, unless another process has done so meanwhile."""
+    """Create the tables, or bring older ones up to date, unless another process has done so meanwhile."""
     yield sql.schema_lock, ()
     for statement in sql.create:
         yield statement, ()
     yield sql.schema_record, (SCHEMA_VERSION, secrets.token_hex(16))
+    if (yield from _version(sql)) == SCHEMA_VERSION:
+        return
+    found = yield sql.has_finished, ()
+    if not found.rows:
+        yield sql.add_finished, ()
+    yield sql.schema_raise, (SCHEMA_VERSION,)
+
+
+def _version(sql: Statements) -> Work[int]:
+    """The version of the tables; 0 if there are none."""
+    found = yield sql.schema, ()
+    version = int(str(found.rows[0][0])) if found.rows else 0
+    if version > SCHEMA_VERSION:
+        raise SchemaMismatch(
+            f"The guard's tables are of version {version}; this release knows those up to {SCHEMA_VERSION}.",
+            advice="Use the release that wrote them, or a later one.",
+        )
+    return version
 
 
 def glancing(sql: Statements, thread: str) -> Work[Fence]:

@@ -18,6 +18,7 @@ from resumption.errors import (
     DeliveryMismatch,
     Fenced,
     GuardError,
+    ProgramChanged,
     RunBusy,
     SupersededCheckpoint,
     UnknownAddress,
@@ -40,6 +41,8 @@ from resumption.guard.stores.session import backoff
 __all__ = ["admit", "held"]
 
 _LONGEST_PAUSE = 0.1
+_BY_HAND = frozenset(("update", "fork"))
+"""How LangGraph calls the source of a checkpoint that no run made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +229,7 @@ def _resume(
     if not any(consumes(verdict) for _, verdict in verdicts):
         return (yield from _finished(call, house, tenure))
     taken = [one for one, verdict in verdicts if verdict is Verdict.CONSUMED]
+    _must_have_a_receiver(call, taken, sight)
     if len(sight.questions) > 1:
         _must_be_addressable(taken)
     if taken or call.delivery:
@@ -241,16 +245,28 @@ def _resume(
 
 def _bind(call: Call, house: House, sight: Sight, *, busy: bool) -> Course[tuple[Bound, ...]]:
     superseded = bool(call.checkpoint) and call.checkpoint != sight.superstep.head
-    finished = not sight.superstep.head
+    finished, rests = not sight.superstep.head, True
     if not (sight.questions or superseded or finished or call.answers[0].interrupt):
         snapshot = yield Inspect(call.config)
         finished = not snapshot.tasks
-    bound = bind(call, sight, superseded=superseded, busy=busy, finished=finished)
+        rests = house.breaks or house.topology.breaks() or (snapshot.metadata or {}).get("source") in _BY_HAND
+    bound = bind(call, sight, superseded=superseded, busy=busy, finished=finished, rests=rests)
     if not bound:
         slots = house.keeper.guard_slots
         known = yield Read(lambda: knowing(slots, call.thread, call.checkpoint))
         raise _superseded(call, branch(known=known, head=False, interrupted=False, fork=False))
     return bound
+
+
+def _must_have_a_receiver(call: Call, taken: Sequence[Bound], sight: Sight) -> None:
+    """Refuse an answer to a task that this program doesn't have: LangGraph would read the run as finished."""
+    for one in taken:
+        if one.interrupt in sight.orphans:
+            raise ProgramChanged(
+                f"Interrupt {one.interrupt!r} of thread {call.thread!r} was raised by a node that this program doesn't"
+                " have: it was renamed or removed since.",
+                advice="Nothing was recorded. Answer with a program that has the node, under the name it had.",
+            )
 
 
 def _must_be_addressable(taken: Sequence[Bound]) -> None:
