@@ -187,7 +187,7 @@ class _Protocol:
             harmed.append(fault.harm)
             if fault.harm in (Harm.CUT, Harm.CUT_LEASE):
                 cut_off(self._database.address, _name(pid), lease_only=fault.harm is Harm.CUT_LEASE)
-            time.sleep(PAUSE_SECONDS)
+            time.sleep(max(PAUSE_SECONDS, 2 * self._database.leased))  # so that another may have its lease meanwhile
             os.kill(pid, signal.SIGCONT)
 
     def _executor(self, payload: Any, fault: Fault | None) -> Callable[[], None]:
@@ -202,7 +202,8 @@ class _Protocol:
                 except InDoubt:
                     pass  # a rival that may live has begun the effect
                 except (Fenced, LedgerUnavailable, psycopg.Error):
-                    if fault is None or not fault.struck or fault.harm is Harm.STOP:
+                    replaceable = fault is not None and (fault.harm is not Harm.STOP or database.leased > 0)
+                    if fault is None or not fault.struck or not replaceable:
                         raise
 
         return execute
