@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 import psycopg
 from langgraph.checkpoint.postgres import PostgresSaver
@@ -101,6 +102,11 @@ class Database:
     def named(self, name: str) -> Database:
         """The same, by sessions of this name, so that the server's administrator can tell them."""
         return replace(self, address=f"{self.address}{'&' if '?' in self.address else '?'}application_name={name}")
+
+    def by(self, *, host: str, port: str) -> Database:
+        """The same server, by another address."""
+        place = urlsplit(self.address)
+        return Database(self.kind, place._replace(netloc=f"{place.username}@{host}:{port}").geturl())
 
     @contextmanager
     def opened(self, builder: StateGraph[Any], **options: Any) -> Iterator[Program]:

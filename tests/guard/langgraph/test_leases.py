@@ -21,7 +21,6 @@ from resumption.guard.claims import beside, leases
 from resumption.guard.claims.servers import LeaseTable
 from resumption.guard.claims.tables import LeaseFile
 from resumption.guard.effects import Ledger, effect
-from resumption.guard.langgraph import admission
 from resumption.guard.langgraph.tenure import Tenure
 from resumption.langgraph import ExpiringLeases, Fenced, LeaseImpossible, RunBusy, guard
 
@@ -321,7 +320,7 @@ def test_a_zombie_that_wakes_before_its_successor_has_written_is_fenced(bench):
 
 def test_without_the_fence_put_up_first_that_zombie_stores(bench, monkeypatch):
     """The control of the test before."""
-    monkeypatch.setattr(admission, "_fenced", lambda tenure: iter(()))
+    monkeypatch.setattr(Tenure, "expires", False)
     sleeper = Sleeper(bench, lambda: None, raises=False)
     sleeper.replace(before=sleeper.wake)
 

@@ -27,6 +27,7 @@ __all__ = [
     "creating",
     "delivered",
     "fencing",
+    "glancing",
     "holding",
     "now",
     "place",
@@ -80,17 +81,30 @@ def _version(sql: Statements) -> Work[int]:
     return version
 
 
-def fencing(sql: Statements, thread: str, token: str, held: int | None) -> Work[int]:
+def glancing(sql: Statements, thread: str) -> Work[Fence]:
+    """The thread's last grant, for whoever has just taken its lock."""
+    found = yield sql.glance, (thread,)
+    return Fence.of(found.rows)
+
+
+def fencing(sql: Statements, thread: str, token: str, held: int | None, seen: Fence | None = None) -> Work[int]:
     """The fence under which this write happens: that of the caller's grant, made now if `held` is None.
 
-    The caller holds the thread's lock, so whoever had the last grant is gone. Raises `Fenced` if the caller's own grant
-    was followed by another: it lost the lock without noticing, and must stop.
+    The caller took the thread's lock, so whoever had the last grant before that is gone. `seen` is that grant; None for
+    a lock that can't be lost. Raises `Fenced` if the caller lost the lock without noticing, and must stop: there was
+    another grant since it took the lock, or since its own grant.
     """
     current = yield from _fence(sql, thread)
     if held is None and current.holder == token:
         held = current.number  # granted before, by a transaction whose commit was not confirmed
     outcome = lease(
-        holder=current.holder, fence=current.number, expires=None, dead=True, caller=token, held_fence=held, now=0
+        holder=current.holder,
+        fence=current.number,
+        expires=None,
+        dead=seen is None or seen == current,
+        caller=token,
+        held_fence=held,
+        now=0,
     )
     if not holds(outcome):
         raise _replaced(thread, outcome)
@@ -134,10 +148,7 @@ def _replaced(thread: str, outcome: Lease) -> Fenced:
 
 def _fence(sql: Statements, thread: str) -> Work[Fence]:
     found = yield sql.fence, (thread,)
-    if not found.rows:
-        return Fence()
-    number, holder = found.rows[0]
-    return Fence(int(str(number)), None if holder is None else str(holder))
+    return Fence.of(found.rows)
 
 
 def claiming(sql: Statements, claim: Claim) -> Work[None]:

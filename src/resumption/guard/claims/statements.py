@@ -51,6 +51,8 @@ class Statements:
     """One dialect's statements, by the role each plays. `?` marks a parameter."""
 
     fence: str = "SELECT number, holder FROM resumption_fences WHERE thread = ?"
+    glance: str = fence
+    """Reads the fence without locking it."""
     threads: str = "SELECT thread FROM resumption_fences ORDER BY thread"
     grant_first: str = "INSERT INTO resumption_fences (thread, number, holder) VALUES (?, ?, ?)"
     grant: str = "UPDATE resumption_fences SET number = ?, holder = ? WHERE thread = ? AND number = ?"
