@@ -9,6 +9,7 @@ import sqlite3
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from resumption.errors import EffectRunning
 from resumption.guard.claims import beside, leases
+from resumption.guard.claims.expiring import ExpiringLocks
 from resumption.guard.claims.servers import LeaseTable
 from resumption.guard.claims.tables import LeaseFile
 from resumption.guard.effects import Ledger, effect
@@ -323,6 +325,37 @@ def test_without_the_fence_put_up_first_that_zombie_stores(bench, monkeypatch):
     monkeypatch.setattr(Tenure, "expires", False)
     sleeper = Sleeper(bench, lambda: None, raises=False)
     sleeper.replace(before=sleeper.wake)
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_an_executor_that_slept_before_its_fence_was_up_does_not_shut_its_successor_out(bench, monkeypatch, asks):
+    """It has taken the lease and looked at nothing yet. The control doesn't ask for the lease when it wakes."""
+    gated = bench.builder(pay=bench.gate("pay"))
+    bench.guarded(gated).invoke(INPUT, THREAD)
+    if not asks:
+        monkeypatch.setattr(Tenure, "must_hold", Tenure.check)
+    attempt = ExpiringLocks.attempt
+
+    def sleepy(locks: ExpiringLocks, thread: str) -> Any:
+        held = attempt(locks, thread)
+        os.kill(os.getpid(), signal.SIGSTOP)
+        return held
+
+    def execute() -> None:
+        ExpiringLocks.attempt = sleepy  # type: ignore[method-assign]  # in this process
+        with pytest.raises(Fenced) if asks else nullcontext():
+            bench.guarded(gated).invoke(None, THREAD)
+
+    sleeper = child(execute)
+    sleeper.stopped()
+
+    def wake() -> None:
+        sleeper.signal(signal.SIGCONT)
+        assert sleeper.wait() == 0
+
+    successor = bench.guarded(bench.builder(pay=bench.gate("pay", before=wake)))
+    with nullcontext() if asks else pytest.raises(Fenced):
+        assert successor.invoke(answer("yes"), THREAD)["trail"] == ["pay=yes"]
 
 
 def test_a_zombie_that_nobody_replaced_goes_on(bench):

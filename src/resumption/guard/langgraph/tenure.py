@@ -72,7 +72,7 @@ class Tenure:
         if not self._held.holds():
             raise Fenced(
                 f"This executor can't show that it still has the lease of thread {self.thread!r}.",
-                advice="What comes next was not begun. Whoever has the thread goes on with it; if nobody has, recover it.",
+                advice="What was next was not begun. Whoever has the thread goes on; if nobody has, recover it.",
             )
 
     @contextmanager
