@@ -134,6 +134,7 @@ def _plane(
             "langgraph.checkpoint.sqlite.aio",
             "langchain_core.tracers.run_collector",  # these two LangGraph imports no earlier than in its first run
             "langchain_core.tracers.stdout",
+            "resumption.planes.langgraph.graph:warm_up",
         ),
         backends=_BACKENDS,
         forms=forms,
