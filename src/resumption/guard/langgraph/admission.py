@@ -72,9 +72,21 @@ def held(thread: str, house: House) -> Course[Tenure]:
 
 
 def _glance(tenure: Tenure, house: House) -> Course[None]:
-    """See who had the thread last, before anything else is read: if the lease is lost, another has had it since."""
+    """See who had the thread last, before anything else is read: if the lease is lost, another has had it since.
+
+    A lease that expires may have been taken from one that wakes and writes. So the fence is up before anything is read,
+    unless this executor has paused for so long, too: then another may have put up its own before the look.
+    """
     if not tenure.exclusive:
         tenure.seen = yield Read(lambda: protocol.glancing(house.keeper.guard_sql, tenure.thread))
+    if tenure.expires:
+        tenure.must_hold()
+        yield Write(tenure, _nothing)
+
+
+def _nothing() -> Work[None]:
+    """What there is to write besides a fence."""
+    yield from ()
 
 
 def _busy(thread: str, house: House) -> RunBusy:
