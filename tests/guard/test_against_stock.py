@@ -16,8 +16,10 @@ from resumption.contract.verdicts import Facet, Label
 from resumption.harness.probes import PROBES
 from resumption.harness.receipts import Cell, Receipt, read_receipt
 from resumption.harness.rejudging import silent_on
+from resumption.report.marks import MARKS
 
-RESULTS = Path(__file__).parents[2] / "results"
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "results"
 VERSIONS = ("1.2.9", "1.2.24")
 BREACHES = frozenset({Label.VIOLATES, Label.UNDOCUMENTED, Label.DIVERGENT})
 
@@ -44,7 +46,7 @@ AS_STOCK = {
 """What the guard leaves as LangGraph has it, in part at least, and says so; the window is the effect policy's."""
 
 SHARED_IDS = ("1.2.9", Property.LOUD_ADDRESSING, "map")
-"""Up to 1.2.9 all questions of a task have one id, so that nothing tells an answer to the first from one to the second."""
+"""There all questions of a task have one id, so that nothing tells an answer to the first from one to the second."""
 
 Place = tuple[str, str, Property, Facet, str]
 
@@ -82,12 +84,30 @@ def _problem(before: Cell, after: Cell | None, form: str) -> str:
     return "" if after.label in expected else f"{before.label} on stock, {after.label} under the guard"
 
 
+def table(stock: Receipt, guarded: Receipt, path: str, backend: str) -> list[str]:
+    """The cells whose label is another one under the guard, as the documentation shows them."""
+    under_guard = places(guarded)
+    rows: dict[tuple[str, str, str], list[str]] = {}
+    for (*where, form), before in places(stock).items():
+        if (before.path, before.backend, before.facet) != (path, backend, Facet.CELL):
+            continue
+        for name in dict.fromkeys((form, INSTEAD.get(form, form))):
+            after = under_guard[(*where, name)].label  # type: ignore[index]  # the place of the same cell
+            if after is not before.label:
+                shown = (f"`{form}`" if form else "any") + (f" → `{name}`" if name != form else "")
+                marks = MARKS[before.label].symbol, MARKS[after].symbol
+                rows.setdefault((before.property, *marks), []).append(shown)
+    return [f"| {name} | {', '.join(forms)} | {old} | {new} |" for (name, old, new), forms in rows.items()]
+
+
+def committed(version: str) -> tuple[Receipt, Receipt]:
+    names = f"langgraph-{version}.json", f"langgraph-guarded-{version}.json"
+    return read_receipt(RESULTS / names[0]), read_receipt(RESULTS / names[1])
+
+
 @pytest.fixture(scope="module", params=VERSIONS)
 def pair(request: pytest.FixtureRequest) -> tuple[Receipt, Receipt]:
-    version = request.param
-    return read_receipt(RESULTS / f"langgraph-{version}.json"), read_receipt(
-        RESULTS / f"langgraph-guarded-{version}.json"
-    )
+    return committed(request.param)
 
 
 def test_both_sides_were_measured_by_every_probe_on_the_same_backends(pair: tuple[Receipt, Receipt]) -> None:
@@ -145,3 +165,10 @@ def test_a_cell_that_is_missing_is_told(pair: tuple[Receipt, Receipt]) -> None:
 
 def _with(receipt: Receipt, changed: Mapping[str, Cell]) -> Receipt:
     return replace(receipt, cells=tuple(changed.get(cell.identity, cell) for cell in receipt.cells))
+
+
+def test_the_documentation_shows_what_is_another_under_the_guard() -> None:
+    rows = table(*committed("1.2.24"), "graph", "sqlite")
+    page = (ROOT / "docs" / "guard.md").read_text(encoding="utf-8")
+    assert rows
+    assert "\n".join(rows) in page
