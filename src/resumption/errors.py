@@ -22,6 +22,7 @@ __all__ = [
     "EmptyAnswer",
     "EnvironmentBroken",
     "EnvironmentUnavailable",
+    "ExpiringLeases",
     "Fenced",
     "GuardError",
     "HistoryUnreadable",
@@ -222,7 +223,7 @@ class Unrecorded(LedgerError):
 
 
 class LedgerUnavailable(LedgerError):
-    """The store could not be read or written in time. Nothing was fired."""
+    """The store of a ledger, or of a guarded checkpointer, could not be read or written in time. Nothing was fired."""
 
     code = "RSM-406"
 
@@ -340,7 +341,7 @@ class UnsupportedRelease(GuardError):
 
 
 class LeaseImpossible(GuardError):
-    """There is no lock here that ends with its holder, so executors can't be told apart."""
+    """No lock here ends with its holder, and no lease can be written down: executors can't be told apart."""
 
     code = "RSM-512"
 
@@ -427,3 +428,10 @@ class ReplayRefused(ResumptionError):
     """A receipt's drill can't be run again as it was: its folder is not here, or it called effects for real."""
 
     code = "RSM-609"
+
+
+class ExpiringLeases(UserWarning):
+    """No error: threads are leased here for a time, since nothing frees the lock of an executor that dies.
+
+    Said once for each database. A thread whose executor was killed can be had only when its lease has run out.
+    """

@@ -9,19 +9,27 @@ from resumption.guard.claims.records import CLAIM_COLUMNS, DELIVERY_COLUMNS
 __all__ = [
     "ASK_SESSION",
     "FREE_SESSION",
+    "HAS_LEASES",
+    "LEASES_POSTGRES",
+    "LEASES_SQLITE",
     "MUST_HOLD",
     "POSTGRES",
     "SCHEMA_VERSION",
     "SQLITE",
     "TRY_SESSION",
+    "LeaseStatements",
     "Statements",
 ]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""2: a claim has `finished`. Tables that call themselves 1 may have it too: the column came before the number."""
 
 TRY_SESSION = "SELECT pg_try_advisory_lock(%s)"
 FREE_SESSION = "SELECT pg_advisory_unlock(%s)"
 ASK_SESSION = "SELECT 1"
+
+HAS_LEASES = "SELECT to_regclass('resumption_leases') IS NOT NULL"
+"""Whether executors of this database have had to lease."""
 
 MUST_HOLD = (
     "SELECT 1 / (SELECT count(*) FROM (SELECT 1 FROM resumption_fences"
@@ -43,6 +51,8 @@ class Statements:
     """One dialect's statements, by the role each plays. `?` marks a parameter."""
 
     fence: str = "SELECT number, holder FROM resumption_fences WHERE thread = ?"
+    glance: str = fence
+    """Reads the fence without locking it."""
     threads: str = "SELECT thread FROM resumption_fences ORDER BY thread"
     grant_first: str = "INSERT INTO resumption_fences (thread, number, holder) VALUES (?, ?, ?)"
     grant: str = "UPDATE resumption_fences SET number = ?, holder = ? WHERE thread = ? AND number = ?"
@@ -70,6 +80,10 @@ class Statements:
     schema_record: str = (
         "INSERT INTO resumption_schema (key, version, identity) VALUES ('claims', ?, ?) ON CONFLICT (key) DO NOTHING"
     )
+    schema_raise: str = "UPDATE resumption_schema SET version = ? WHERE key = 'claims'"
+    has_finished: str = "SELECT name FROM pragma_table_info('resumption_claims') WHERE name = 'finished'"
+    # Of a claim that was made before, nothing says which tasks beside it had finished: a copy runs them again.
+    add_finished: str = "ALTER TABLE resumption_claims ADD COLUMN finished TEXT NOT NULL DEFAULT '[]'"
     create: tuple[str, ...] = (
         "CREATE TABLE IF NOT EXISTS resumption_schema"
         " (key TEXT PRIMARY KEY, version INTEGER NOT NULL, identity TEXT NOT NULL)",
@@ -98,6 +112,10 @@ def _postgres() -> Statements:
         base,
         fence=f"{base.fence} FOR UPDATE",
         has_schema="SELECT to_regclass('resumption_schema')::text",
+        has_finished=(
+            "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass('resumption_claims')"
+            " AND attname = 'finished' AND NOT attisdropped"
+        ),
         # CREATE TABLE IF NOT EXISTS races with itself in PostgreSQL: one lock makes setup one at a time.
         schema_lock="SELECT pg_advisory_xact_lock(7304601924)",
         create=tuple(
@@ -112,3 +130,41 @@ def _postgres() -> Statements:
 
 
 POSTGRES = _postgres()
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseStatements:
+    """One dialect's statements about leases that expire. Their table is made where the first one is needed."""
+
+    create: str = (
+        "CREATE TABLE IF NOT EXISTS resumption_leases (thread TEXT PRIMARY KEY, number BIGINT NOT NULL, holder TEXT,"
+        " beat BIGINT NOT NULL)"
+    )
+    look: str = "SELECT number, holder, beat FROM resumption_leases WHERE thread = ?"
+    create_lock: str = "SELECT 1"
+    """Makes creating one at a time."""
+    unlocked: str | None = None
+    """Whether no session holds the thread's lock. An executor that doesn't lease holds it by that."""
+    take_first: str = (
+        "INSERT INTO resumption_leases (thread, number, holder, beat) VALUES (?, ?, ?, 0)"
+        " ON CONFLICT (thread) DO NOTHING"
+    )
+    take: str = (
+        "UPDATE resumption_leases SET number = ?, holder = ?, beat = 0 WHERE thread = ? AND number = ? AND beat = ?"
+    )
+    beat: str = "UPDATE resumption_leases SET beat = beat + 1 WHERE thread = ? AND number = ? AND holder = ?"
+    free: str = "UPDATE resumption_leases SET holder = NULL WHERE thread = ? AND number = ? AND holder = ?"
+
+
+LEASES_SQLITE = LeaseStatements()
+
+
+def _leases_postgres() -> LeaseStatements:
+    base = LeaseStatements()
+    texts = {one.name: text for one in fields(base) if isinstance(text := getattr(base, one.name), str)}
+    changed = {name: text.replace("?", "%s") for name, text in texts.items()}
+    locks = {"create_lock": POSTGRES.schema_lock, "unlocked": "SELECT pg_try_advisory_xact_lock(%s)"}
+    return replace(base, **{**changed, **locks})
+
+
+LEASES_POSTGRES = _leases_postgres()

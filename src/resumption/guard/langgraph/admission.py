@@ -16,6 +16,7 @@ from resumption.decide.claim import Redelivery, claim, consumes, redelivery
 from resumption.errors import (
     AmbiguousAnswer,
     DeliveryMismatch,
+    Fenced,
     GuardError,
     ProgramChanged,
     RunBusy,
@@ -57,11 +58,23 @@ def held(thread: str, house: House) -> Course[Tenure]:
     for pause in backoff(_LONGEST_PAUSE):
         lock = house.keeper.guard_locks.attempt(thread)
         if lock is not None:
-            return Tenure(thread, lock)
+            tenure = Tenure(thread, lock)
+            try:
+                yield from _glance(tenure, house)
+            except BaseException:
+                tenure.end()
+                raise
+            return tenure
         if time.monotonic() + pause > give_up:
             raise _busy(thread, house)
         yield Pause(pause)
     raise AssertionError("unreachable")  # backoff() is endless
+
+
+def _glance(tenure: Tenure, house: House) -> Course[None]:
+    """See who had the thread last, before anything else is read: if the lease is lost, another has had it since."""
+    if not tenure.exclusive:
+        tenure.seen = yield Read(lambda: protocol.glancing(house.keeper.guard_sql, tenure.thread))
 
 
 def _busy(thread: str, house: House) -> RunBusy:
@@ -80,6 +93,8 @@ def admit(call: Call, house: House) -> Course[Run | Replay]:
         tenure = Tenure(call.thread, lock) if lock is not None else None
         decided: Run | Replay | _Wait | None = None
         try:
+            if tenure is not None:
+                yield from _glance(tenure, house)
             decided = yield from _decide(call, house, tenure, bound)
         except GuardError as error:
             yield Write(None, _note(call, house, error.branch or error.code))
@@ -218,7 +233,13 @@ def _resume(
     if len(sight.questions) > 1:
         _must_be_addressable(taken)
     if taken or call.delivery:
-        yield Write(tenure, lambda: claiming(call, house, sight, taken))
+        try:
+            yield Write(tenure, lambda: claiming(call, house, sight, taken))
+        except Fenced:
+            # An executor that had lost the thread was granted it after all, between the look and the claim. Unless it
+            # was this one's lease that was lost, there is another state to look at, for the same interrupts.
+            tenure.must_hold()
+            return _Wait(bound)
     return Run(tenure, call.remainder, call, withdraw=lambda: withdrawing(call, house, sight, taken))
 
 

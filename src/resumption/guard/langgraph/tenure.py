@@ -12,6 +12,7 @@ from typing import Any
 
 from resumption.errors import Fenced
 from resumption.guard.claims.locks import Held
+from resumption.guard.claims.records import Fence
 
 __all__ = ["KEY", "Tenure", "acting", "tenure_of"]
 
@@ -28,11 +29,18 @@ class Tenure:
         self.token = secrets.token_hex(16)
         self.fence: int | None = None
         """The fence of this tenure's grant; None until its first write has made one."""
+        self.seen: Fence | None = None
+        """The last grant before this tenure's, read since the lease was taken; None for a lease that can't be lost."""
         self._held = held
         self._process = os.getpid()
         self._guard = threading.Lock()
         self._attended = 0
         self._over = False
+
+    @property
+    def exclusive(self) -> bool:
+        """Whether no other executor can believe that it has the thread."""
+        return self._held.exclusive
 
     @property
     def grant(self) -> tuple[str, int | None, str]:
@@ -54,12 +62,12 @@ class Tenure:
             )
 
     def must_hold(self) -> None:
-        """Raise `Fenced` if the lease is lost. Unlike `check` this asks, in PostgreSQL by the session that has it."""
+        """Raise `Fenced` unless the lease is still held. Unlike `check` this asks whoever could have freed it."""
         self.check()
         if not self._held.holds():
             raise Fenced(
-                f"This executor has lost the lease of thread {self.thread!r}.",
-                advice="The effect was not begun. Whoever has the thread now goes on with it.",
+                f"This executor can't show that it still has the lease of thread {self.thread!r}.",
+                advice="The effect was not begun. Whoever has the thread goes on with it; if nobody has, recover it.",
             )
 
     @contextmanager

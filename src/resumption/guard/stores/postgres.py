@@ -23,6 +23,7 @@ from psycopg.rows import tuple_row
 from resumption.errors import LedgerUnavailable
 from resumption.guard.liveness import OwnerLock
 from resumption.guard.stores.pool import Pool
+from resumption.guard.stores.poolers import is_shared
 from resumption.guard.stores.protocol import Reply, Work
 from resumption.guard.stores.records import ALIVE, UNPROVEN, Owner, Record, Standing
 from resumption.guard.stores.session import drive, in_transaction, persist
@@ -145,7 +146,8 @@ class PostgresStore:
                     session.close()
             if session is None or session.closed:
                 self._session = session = self._connect()
-                self._locked = False
+                # A pooler that gives the session to others keeps the lock when this process is gone: better none.
+                self._locked = is_shared(session, self._connect)
             if not self._locked:
                 # Not waited for: a session of ours that the server has not yet given up may hold it for hours. Until
                 # ours does, other hosts see this process as unproven once that one is gone.
