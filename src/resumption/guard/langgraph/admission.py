@@ -97,7 +97,7 @@ def admit(call: Call, house: House) -> Course[Run | Replay]:
         try:
             if tenure is not None:
                 yield from _fenced(tenure)
-            decided = yield from _decide(call, house, tenure, bound)
+            decided = yield from _decide_fenced(call, house, tenure, bound)
         except GuardError as error:
             yield Write(None, _note(call, house, error.branch or error.code))
             raise
@@ -111,6 +111,20 @@ def admit(call: Call, house: House) -> Course[Run | Replay]:
             raise _busy(call.thread, house)
         yield Pause(pause)
     raise AssertionError("unreachable")  # backoff() is endless
+
+
+def _decide_fenced(
+    call: Call, house: House, tenure: Tenure | None, bound: tuple[Bound, ...] | None
+) -> Course[Run | Replay | _Wait]:
+    """Decide a call; if what it comes to runs a gate, its fence is up before.
+
+    A claim puts it up. A recovery has nothing to write before its gate has run, and until then a replaced executor
+    could still store. An input does nothing before it is stored, under its fence.
+    """
+    decided = yield from _decide(call, house, tenure, bound)
+    if isinstance(decided, Run) and decided.tenure.fence is None and call.intent is not Intent.START:
+        yield Write(decided.tenure, _nothing)
+    return decided
 
 
 def _decide(
