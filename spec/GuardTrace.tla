@@ -1,17 +1,19 @@
 ---------------------------- MODULE GuardTrace ----------------------------
-(* Is a recorded run of the guard a behaviour of its specification?
+(* Are recorded runs of the guard behaviours of its specification?
 
-   Trace is a sequence of records [what, who, decision, position, thread, id]. TLC follows it through the transition
+   A trace is a sequence of records [what, who, decision, position, thread, id]. TLC follows each through the transition
    relation of `GuardDelivery`, with forks, one action for each record. Some steps leave no record of their own and are
-   guessed: taking up a claim, the end of a run, and time. The trace is a behaviour if and only if TLC finds the
-   invariant Unfinished violated. *)
-EXTENDS GuardDelivery, Sequences
+   guessed: taking up a claim, the end of a run, and time. The number of a trace is printed when it was followed to its
+   end: then, and only then, it is a behaviour. *)
+EXTENDS GuardDelivery, Sequences, TLC
 
-CONSTANT Trace
+CONSTANT Traces
 
-VARIABLE read   \* how many records were followed
+VARIABLES
+    which,  \* the trace that is followed
+    read    \* how many of its records were
 
-Item == Trace[read + 1]
+Item == Traces[which][read + 1]
 Is(what) == Item.what = what
 Name_ == <<Item.thread, Item.id>>
 
@@ -74,16 +76,16 @@ Follows(e) ==
        /\ UNCHANGED <<forks, deliveries>>
 
 Recorded(e) ==
-    /\ read < Len(Trace)
+    /\ read < Len(Traces[which])
     /\ Item.who = e
     /\ Follows(e)
     /\ read' = read + 1
 
 Guessed == (Times \/ \E e \in Executors : Resume(e) \/ Conclude(e)) /\ UNCHANGED read
 
-TraceInit == DeliveryInit /\ read = 0
-TraceNext == Guessed \/ \E e \in Executors : Recorded(e)
-TraceSpec == TraceInit /\ [][TraceNext]_<<deliveryVars, read>>
+TraceInit == DeliveryInit /\ read = 0 /\ which \in 1 .. Len(Traces)
+TraceNext == (Guessed \/ \E e \in Executors : Recorded(e)) /\ UNCHANGED which
+TraceSpec == TraceInit /\ [][TraceNext]_<<deliveryVars, read, which>>
 
-Unfinished == read < Len(Trace)
+Printed == read = Len(Traces[which]) => PrintT(<<"followed", which>>)
 =============================================================================

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
@@ -26,12 +27,14 @@ from ..specification import DELIVERY, constants, run
 from .programs import THREAD, Bench, answer
 from .test_crashes import in_child
 
-__all__ = ["Event", "Trace", "Wish", "is_behaviour"]
+__all__ = ["Event", "Trace", "Wish", "behaviours", "is_behaviour", "parked"]
 
 Event = dict[str, Any]
 
 BRANCH = "branch"
 _NUMBERS = {"t": 1, BRANCH: 2}
+
+_FOLLOWED = re.compile(r'^<<"followed", (\d+)>>$', re.MULTILINE)
 
 # As they are, since an executor may start another, which inherits what was put in their places.
 _CLAIMING, _ADMIT, _DECIDING = admission.claiming, graph.admit, forking._deciding  # type: ignore[attr-defined]
@@ -199,27 +202,33 @@ def parked(trace: Trace) -> Any:
 
 
 def is_behaviour(events: Sequence[Event], scratch: Path, *, expiring: bool = False) -> bool:
-    """Whether TLC can follow these events through the specification. `expiring` says which kind of leases there were."""
-    records = ",\n    ".join(
-        f"[{', '.join(f'{name} |-> {json.dumps(value)}' for name, value in one.items())}]" for one in events
-    )
+    """Whether TLC can follow these events through the specification; `expiring` says of which kind leases were."""
+    return behaviours([events], scratch, expiring=expiring) == {0}
+
+
+def behaviours(traces: Sequence[Sequence[Event]], scratch: Path, *, expiring: bool = False) -> set[int]:
+    """Which of these traces TLC can follow."""
+    every = [event for events in traces for event in events]
+    texts = ",\n".join(f"<<{', '.join(map(_record, events))}>>" for events in traces)
     (scratch / "Recorded.tla").write_text(
-        f"---- MODULE Recorded ----\nEXTENDS GuardTrace\nRecords == <<{records}>>\n====\n"
+        f"---- MODULE Recorded ----\nEXTENDS GuardTrace\nRecords == <<{texts}>>\n====\n"
     )
     bounds = {
         "Threads": 2,
-        "Attempts": 1 + sum(one["what"] in ("open", "into") for one in events),
+        "Attempts": 1 + max(sum(event["what"] in ("open", "into") for event in events) for events in traces),
         "Interrupts": 2,
-        "MaxFaults": len(events),
+        "MaxFaults": max(map(len, traces)),
         "Expiring": str(expiring).upper(),
-        "Ids": "{" + ", ".join(json.dumps(name) for name in sorted({one["id"] for one in events} - {""})) + "}",
+        "Ids": "{" + ", ".join(json.dumps(name) for name in sorted({event["id"] for event in every} - {""})) + "}",
     }
-    lines = constants(DELIVERY, sorted({one["who"] for one in events}), bounds)
-    lines = ["SPECIFICATION TraceSpec", *lines, "    Trace <- Records", "INVARIANTS", "    Unfinished"]
+    lines = constants(DELIVERY, sorted({event["who"] for event in every}), bounds)
+    lines = ["SPECIFICATION TraceSpec", *lines, "    Traces <- Records", "INVARIANTS", "    Printed"]
     (scratch / "Recorded.cfg").write_text("\n".join(lines) + "\n")
     options = ["-metadir", str(scratch / "states"), "Recorded"]
     said = run(options, scratch, timeout=120, library=specification_folder())
-    if "Invariant Unfinished is violated" in said:
-        return True
     assert "No error has been found" in said, said
-    return False
+    return {int(number) - 1 for number in _FOLLOWED.findall(said)}
+
+
+def _record(event: Event) -> str:
+    return f"[{', '.join(f'{name} |-> {json.dumps(value)}' for name, value in event.items())}]"
