@@ -1,7 +1,7 @@
 ---------------------------- MODULE GuardTrace ----------------------------
 (* Are recorded runs of the guard behaviours of its specification?
 
-   A trace is a sequence of records [what, who, decision, position, thread, id]. TLC follows each through the transition
+   A trace is a sequence of records [what, who, decision, position, thread, id, kind]. TLC follows each through the transition
    relation of `GuardDelivery`, with forks, one action for each record. Some steps leave no record of their own and are
    guessed: taking up a claim, the end of a run, and time. The number of a trace is printed when it was followed to its
    end: then, and only then, it is a behaviour. *)
@@ -22,7 +22,7 @@ Name_ == <<Item.thread, Item.id>>
 \* Refused since another decision is on record for a gate that was, or is, the thread's.
 OtherDecision(e) == \E gate \in Gates : home[gate[1]] = Item.thread /\ claim[gate] \notin {NONE, e}
 \* Refused since the id is on record with another payload.
-OtherPayload(e) == delivery[Name_].payload \notin {NONE, e}
+OtherPayload(e) == delivery[Name_].payload \notin {NOTHING, <<e, Item.kind>>}
 \* Refused since somebody else has the thread.
 Occupied(e) == holder[Item.thread] \notin {NONE, e}
 \* Refused since no interrupt was raised at the place to fork.
@@ -41,9 +41,8 @@ Unchanging(e) ==
 
 (* What executors do. *)
 
-Delivered(e) ==
-    LET id == IF Item.id = "" THEN NONE ELSE Item.id IN
-    First(e, Item.thread, id) \/ (id # NONE /\ Retry(e, Item.thread, id))
+Id == IF Item.id = "" THEN NONE ELSE Item.id
+Delivered(e) == First(e, Item.thread, Id) \/ (Id # NONE /\ Retry(e, Item.thread, Id))
 
 \* Somebody without a decision came to a gate without one: the run parks there.
 Asks(e) ==
@@ -53,18 +52,16 @@ Asks(e) ==
     /\ UNCHANGED <<durable, fence, over, token, sure, at, consumed, landed, faults, forks, deliveries>>
 
 Branched(e) ==
-    /\ \/ Is("open") /\ \E a \in Open_ : home[a] = Item.thread /\ Open(e, a, Item.position)
-       \/ Is("decide") /\ Decide(e)
-       \/ Is("into") /\ \E a \in Open_ : Into(e, a, Item.position, Item.thread)
-    /\ carried' = [carried EXCEPT ![e] = NONE]
-    /\ UNCHANGED <<delivery, took, served>>
+    \/ Is("open") /\ Opens(e, Id) /\ at'[e][2] = Item.position /\ home'[at'[e][1]] = Item.thread
+    \/ Is("decide") /\ Decides(e)
+    \/ Is("into") /\ Copies(e, Id) /\ at'[e][2] = Item.position /\ home'[at'[e][1]] = Item.thread
 
 Follows(e) ==
     \/ Unchanging(e)
     \/ Is("lease") /\ Delivered(e)
     \/ Is("claim") /\ Accept(e)
     \/ Is("run") /\ RunFor(e) /\ claim[Key(at[e])] = Item.decision /\ at[e][2] = Item.position
-    \/ Is("repeat") /\ Repeat(e, Name_)
+    \/ Is("repeat") /\ Repeat(e, Item.kind, Name_)
     \/ Is("ask") /\ Asks(e)
     \/ Is("fail") /\ Failed(e)
     \/ Branched(e)

@@ -287,6 +287,28 @@ def test_a_delivery_that_somebody_else_recovered(trace, tmp_path):
     assert is_behaviour(trace.events, tmp_path)
 
 
+@pytest.mark.parametrize("into", [None, BRANCH])
+def test_a_fork_under_an_id(trace, tmp_path, into):
+    fork: dict[str, Any] = {"parked": parked(trace), "gate": 1, "into": into, "delivery": "d1"}
+    trace.execute("e1")
+    trace.execute("f", **fork, inside=die)
+    trace.execute("f", **fork)
+    trace.execute("f", **fork)
+    trace.execute("g", **fork)
+    begun = ["f into"] if into else ["f open", "f decide"]
+    again = ["f run", "f die", "f lease", "f run", "f store", "f repeat", "g mismatch"]
+    assert trace.kinds[4:] == [*begun, *again]
+    assert is_behaviour(trace.events, tmp_path)
+
+
+def test_a_fork_under_the_id_of_an_answer(trace, tmp_path):
+    at = parked(trace)
+    trace.execute("e1", delivery="d1")
+    trace.execute("e1", delivery="d1", parked=at, gate=1)
+    assert trace.kinds[4:] == ["e1 mismatch"]
+    assert is_behaviour(trace.events, tmp_path)
+
+
 # What is no behaviour -------------------------------------------------------------------------------------------------
 
 
@@ -314,6 +336,7 @@ DOCTORED: dict[str, Doctor] = {
     "an outcome was returned to another payload": lambda events: events[4].update(who="e2"),
     "a payload was refused that is the first": lambda events: events[5].update(who="e1"),
     "an id was claimed for twice": lambda events: events.extend([{**events[0]}, {**events[1]}]),
+    "a fork was given the outcome of an answer": lambda events: events[4].update(kind="fork"),
     "a branch was served the first decision": lambda events: events[8].update(decision="e1"),
     "a branch was opened where nothing was asked": lambda events: events[6].update(position=2),
     "a branch was not opened": lambda events: events.pop(6),

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import signal
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,8 @@ _NUMBERS = {"t": 1, BRANCH: 2}
 _FOLLOWED = re.compile(r'^<<"followed", (\d+)>>$', re.MULTILINE)
 
 # As they are, since an executor may start another, which inherits what was put in their places.
-_CLAIMING, _ADMIT, _DECIDING = admission.claiming, graph.admit, forking._deciding  # type: ignore[attr-defined]
+_CLAIMING, _ADMIT = admission.claiming, graph.admit  # type: ignore[attr-defined]
+_DECIDING, _COPIED = forking._deciding, forking.copied  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,16 @@ class Trace:
 
     def note(self, what: str, who: str, **facts: Any) -> None:
         """Add an event. `facts` are a decision, a position, a thread and a delivery id, where there are such."""
-        event = {"what": what, "who": who, "decision": "", "position": 0, "thread": 1, "id": "", **facts}
+        event = {
+            "what": what,
+            "who": who,
+            "decision": "",
+            "position": 0,
+            "thread": 1,
+            "id": "",
+            "kind": "answer",
+            **facts,
+        }
         descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         os.write(descriptor, json.dumps(event).encode() + b"\n")
         os.close(descriptor)
@@ -113,7 +123,11 @@ class Trace:
         """An executor's call, in a process that is its own: what is watched stays watched."""
         ran: list[int] = []
         app = self.program(who, wish, ran)
-        place = {"thread": _NUMBERS[wish.into or wish.thread], "id": wish.delivery}
+        place = {
+            "thread": _NUMBERS[wish.into or wish.thread],
+            "id": wish.delivery,
+            "kind": "fork" if wish.parked else "answer",
+        }
         _Watch(self, who, wish, place).admissions()
         _watch_checkpoints(app.checkpointer, ran, lambda position: self.note("store", who, position=position, **place))
         options: dict[str, Any] = {"delivery_id": wish.delivery or None, "durability": "sync"}
@@ -153,32 +167,34 @@ class _Watch:
 
     def admissions(self) -> None:
         """Note leases, claims, forks and replays, while the lease is held."""
-        claimed: list[bool] = []
+        done: list[str] = []
 
         def claiming(call: Any, house: Any, sight: Any, taken: Any) -> Any:
             yield from _CLAIMING(call, house, sight, taken)
-            claimed.append(bool(taken))
+            done.extend(["lease", "claim"] if taken else [])
+
+        def deciding(*facts: Any) -> Any:
+            self.note("open", position=self.wish.gate)
+            self.wish.between()
+            yield from _DECIDING(*facts)
+            done.append("decide")
+
+        def copied(*facts: Any) -> Any:
+            run = yield from _COPIED(*facts)
+            done.append("into")
+            return run
 
         def admit(call: Any, house: Any) -> Any:
             decided = yield from _ADMIT(call, house)
             if isinstance(decided, Replay):
                 self.note("repeat" if call.delivery else "replay")
-            elif isinstance(decided, Run) and call.intent is Intent.FORK:
-                self.note("into" if call.payload.into else "decide", position=self.wish.gate)
             elif isinstance(decided, Run) and call.intent is not Intent.START:
-                self.note("lease")
-                if any(claimed):
-                    self.note("claim")
+                for what in done or ["lease"]:
+                    self.note(what, position=self.wish.gate)
             return decided
 
         admission.claiming, graph.admit = claiming, admit  # type: ignore[attr-defined]
-        forking._deciding = self._deciding  # type: ignore[attr-defined]
-
-    def _deciding(self, *facts: Any) -> Generator[Any, Any, None]:
-        """The branch is open, and its decision is about to be written."""
-        self.note("open", position=self.wish.gate)
-        self.wish.between()
-        yield from _DECIDING(*facts)
+        forking._deciding, forking.copied = deciding, copied  # type: ignore[attr-defined]
 
 
 def _watch_checkpoints(saver: Any, ran: list[int], note: Callable[[int], None]) -> None:
