@@ -117,14 +117,6 @@ def _plane(
     return PlaneSpec(
         name="langgraph",
         package="langgraph",
-        requires=(
-            "langgraph-checkpoint",
-            "langgraph-checkpoint-sqlite",
-            "langgraph-checkpoint-postgres",
-            "psycopg",
-            "langchain-core",
-            "pydantic",
-        ),
         path=path,
         adapter=f"resumption.planes.langgraph.{path.replace('-', '_')}",
         preload=(
