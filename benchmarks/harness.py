@@ -127,21 +127,21 @@ def suite(output: Path | None) -> None:
     lines = [
         "# What the suite takes",
         "",
-        "Written by `python benchmarks/harness.py suite --output benchmarks/harness.md`; what is measured is said there.",
+        "Written by `python benchmarks/harness.py suite --output benchmarks/harness.md`.",
         f"{date.today().isoformat()}, {_machine()}, load {os.getloadavg()[0]:.1f} at the end, {default_jobs()} jobs.",
         "",
-        "LangGraph's graph plane, every probe but the races, on one backend alone and on all at once. Processor time is that",
-        "of every process that the suite started, the database server included; a process is one of a protocol's.",
+        "LangGraph's graph plane, every probe but the races, on one backend alone and on all at once. Processor",
+        "time is that of every process that was started, the database server included; a process is one of a",
+        "protocol's.",
         "",
-        "| backend | seconds | processor seconds | cells | histories | processes | ms of a processor each | page faults each |",
+        "| backend | seconds | processor seconds | cells | histories | processes | processor ms each | faults each |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for run in runs:
         name = run.backends if run.backends in BACKENDS else "**all at once**"
+        told = f"{run.wall:.1f} | {run.processor:.1f} | {run.cells} | {run.histories} | {run.processes}"
         each = f"{run.processor / run.processes * 1000:.0f} | {run.faults / run.processes:.0f}"
-        lines.append(
-            f"| {name} | {run.wall:.1f} | {run.processor:.1f} | {run.cells} | {run.histories} | {run.processes} | {each} |"
-        )
+        lines.append(f"| {name} | {told} | {each} |")
     page = "\n".join([*lines, "", EARLIER])
     if output:
         output.write_text(page)
