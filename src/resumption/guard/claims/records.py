@@ -16,6 +16,14 @@ class Fence:
     number: int = 0
     holder: str | None = None
 
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[object]]) -> Fence:
+        """The fence from the rows that were selected, of which there is one once there was a grant."""
+        if not rows:
+            return cls()
+        number, holder = rows[0]
+        return cls(int(str(number)), None if holder is None else str(holder))
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:

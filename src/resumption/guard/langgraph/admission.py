@@ -16,6 +16,7 @@ from resumption.decide.claim import Redelivery, claim, consumes, redelivery
 from resumption.errors import (
     AmbiguousAnswer,
     DeliveryMismatch,
+    Fenced,
     GuardError,
     ProgramChanged,
     RunBusy,
@@ -40,6 +41,8 @@ from resumption.guard.stores.session import backoff
 __all__ = ["admit", "held"]
 
 _LONGEST_PAUSE = 0.1
+_BY_HAND = frozenset(("update", "fork"))
+"""How LangGraph calls the source of a checkpoint that no run made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ def held(thread: str, house: House) -> Course[Tenure]:
         if lock is not None:
             tenure = Tenure(thread, lock)
             try:
-                yield from _fenced(tenure)
+                yield from _glance(tenure, house)
             except BaseException:
                 tenure.end()
                 raise
@@ -68,9 +71,16 @@ def held(thread: str, house: House) -> Course[Tenure]:
     raise AssertionError("unreachable")  # backoff() is endless
 
 
-def _fenced(tenure: Tenure) -> Course[None]:
-    """Put the fence up before anything is read, if the thread may have been taken from an executor that lives."""
+def _glance(tenure: Tenure, house: House) -> Course[None]:
+    """See who had the thread last, before anything else is read: if the lease is lost, another has had it since.
+
+    A lease that expires may have been taken from one that wakes and writes. So the fence is up before anything is read,
+    unless this executor has paused for so long, too: then another may have put up its own before the look.
+    """
     if not tenure.exclusive:
+        tenure.seen = yield Read(lambda: protocol.glancing(house.keeper.guard_sql, tenure.thread))
+    if tenure.expires:
+        tenure.must_hold()
         yield Write(tenure, _nothing)
 
 
@@ -97,7 +107,7 @@ def admit(call: Call, house: House) -> Course[Run | Replay]:
         decided: Run | Replay | _Wait | None = None
         try:
             if tenure is not None:
-                yield from _fenced(tenure)
+                yield from _glance(tenure, house)
             decided = yield from _decide_fenced(call, house, tenure, bound)
         except GuardError as error:
             yield Write(None, _note(call, house, error.branch or error.code))
@@ -257,17 +267,24 @@ def _resume(
     if len(sight.questions) > 1:
         _must_be_addressable(taken)
     if taken or call.delivery:
-        yield Write(tenure, lambda: claiming(call, house, sight, taken))
+        try:
+            yield Write(tenure, lambda: claiming(call, house, sight, taken))
+        except Fenced:
+            # An executor that had lost the thread was granted it after all, between the look and the claim. Unless it
+            # was this one's lease that was lost, there is another state to look at, for the same interrupts.
+            tenure.must_hold()
+            return _Wait(bound)
     return Run(tenure, call.remainder, call, withdraw=lambda: withdrawing(call, house, sight, taken))
 
 
 def _bind(call: Call, house: House, sight: Sight, *, busy: bool) -> Course[tuple[Bound, ...]]:
     superseded = bool(call.checkpoint) and call.checkpoint != sight.superstep.head
-    finished = not sight.superstep.head
+    finished, rests = not sight.superstep.head, True
     if not (sight.questions or superseded or finished or call.answers[0].interrupt):
         snapshot = yield Inspect(call.config)
         finished = not snapshot.tasks
-    bound = bind(call, sight, superseded=superseded, busy=busy, finished=finished)
+        rests = house.breaks or house.topology.breaks() or (snapshot.metadata or {}).get("source") in _BY_HAND
+    bound = bind(call, sight, superseded=superseded, busy=busy, finished=finished, rests=rests)
     if not bound:
         slots = house.keeper.guard_slots
         known = yield Read(lambda: knowing(slots, call.thread, call.checkpoint))

@@ -46,6 +46,11 @@ class Topology:
         parts = [part.partition(":")[0] for part in namespace.split("|") if part and not part.isdigit()]
         return self._all().get("|".join(parts), ())
 
+    def breaks(self) -> bool:
+        """Whether a run may rest at a breakpoint of one of the subgraphs."""
+        found = (graph for _, graph in self._graph.get_subgraphs(recurse=True) if isinstance(graph, Pregel))
+        return any(graph.interrupt_before_nodes or graph.interrupt_after_nodes for graph in found)
+
     def _all(self) -> dict[str, tuple[str, ...]]:
         if self._names is None:
             found: dict[str, tuple[str, ...]] = {}

@@ -12,6 +12,7 @@ from typing import Any
 
 from resumption.errors import Fenced
 from resumption.guard.claims.locks import Held
+from resumption.guard.claims.records import Fence
 
 __all__ = ["KEY", "Tenure", "acting", "tenure_of"]
 
@@ -28,6 +29,8 @@ class Tenure:
         self.token = secrets.token_hex(16)
         self.fence: int | None = None
         """The fence of this tenure's grant; None until its first write has made one."""
+        self.seen: Fence | None = None
+        """The last grant before this tenure's, read since the lease was taken; None for a lease that can't be lost."""
         self._held = held
         self._process = os.getpid()
         self._guard = threading.Lock()
@@ -38,6 +41,11 @@ class Tenure:
     def exclusive(self) -> bool:
         """Whether no other executor can believe that it has the thread."""
         return self._held.exclusive
+
+    @property
+    def expires(self) -> bool:
+        """Whether a pause is enough to lose the thread to another executor."""
+        return self._held.expires
 
     @property
     def grant(self) -> tuple[str, int | None, str]:
@@ -64,7 +72,7 @@ class Tenure:
         if not self._held.holds():
             raise Fenced(
                 f"This executor can't show that it still has the lease of thread {self.thread!r}.",
-                advice="The effect was not begun. Whoever has the thread goes on with it; if nobody has, recover it.",
+                advice="What was next was not begun. Whoever has the thread goes on; if nobody has, recover it.",
             )
 
     @contextmanager
