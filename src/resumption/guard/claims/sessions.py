@@ -97,6 +97,7 @@ class _Entry:
     """One held lock."""
 
     exclusive = False  # the server may have given the session up, and the lock to another
+    expires = False
 
     def __init__(self, locks: SessionLocks, key: int, session: psycopg.Connection[Any]) -> None:
         self._locks = locks

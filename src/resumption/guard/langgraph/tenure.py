@@ -43,6 +43,11 @@ class Tenure:
         return self._held.exclusive
 
     @property
+    def expires(self) -> bool:
+        """Whether a pause is enough to lose the thread to another executor."""
+        return self._held.expires
+
+    @property
     def grant(self) -> tuple[str, int | None, str]:
         """Thread, fence and token, by which a database tells whether this grant is the last one. Raises as `check`."""
         self.check()
@@ -67,7 +72,7 @@ class Tenure:
         if not self._held.holds():
             raise Fenced(
                 f"This executor can't show that it still has the lease of thread {self.thread!r}.",
-                advice="The effect was not begun. Whoever has the thread goes on with it; if nobody has, recover it.",
+                advice="What was next was not begun. Whoever has the thread goes on; if nobody has, recover it.",
             )
 
     @contextmanager
