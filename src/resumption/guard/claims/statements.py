@@ -19,9 +19,9 @@ __all__ = [
 
 SCHEMA_VERSION = 1
 
-TRY_SESSION = "SELECT pg_try_advisory_lock(%s)"
-FREE_SESSION = "SELECT pg_advisory_unlock(%s)"
-ASK_SESSION = "SELECT 1"
+TRY_SESSION = b"SELECT pg_try_advisory_lock($1)"
+FREE_SESSION = b"SELECT pg_advisory_unlock($1)"
+ASK_SESSION = b"SELECT 1"
 
 MUST_HOLD = (
     "SELECT 1 / (SELECT count(*) FROM (SELECT 1 FROM resumption_fences"
