@@ -22,6 +22,7 @@ __all__ = [
     "EmptyAnswer",
     "EnvironmentBroken",
     "EnvironmentUnavailable",
+    "ExpiringLeases",
     "Fenced",
     "GuardError",
     "HistoryUnreadable",
@@ -40,6 +41,7 @@ __all__ = [
     "NothingToFork",
     "OutputUnwritable",
     "PostgresMissing",
+    "ProgramChanged",
     "ReceiptUnreadable",
     "ReplayRefused",
     "ResultAbsent",
@@ -339,7 +341,7 @@ class UnsupportedRelease(GuardError):
 
 
 class LeaseImpossible(GuardError):
-    """There is no lock here that ends with its holder, so executors can't be told apart."""
+    """No lock here ends with its holder, and no lease can be written down: executors can't be told apart."""
 
     code = "RSM-512"
 
@@ -366,6 +368,12 @@ class ThreadTaken(GuardError):
     """A thread that was to receive a copy of another has checkpoints of its own. Nothing was copied."""
 
     code = "RSM-516"
+
+
+class ProgramChanged(GuardError):
+    """The program has no node that can have raised the interrupt, so the answer has no receiver. Nothing ran."""
+
+    code = "RSM-517"
 
 
 class TargetNotFound(ResumptionError):
@@ -420,3 +428,10 @@ class ReplayRefused(ResumptionError):
     """A receipt's drill can't be run again as it was: its folder is not here, or it called effects for real."""
 
     code = "RSM-609"
+
+
+class ExpiringLeases(UserWarning):
+    """No error: threads are leased here for a time, since nothing frees the lock of an executor that dies.
+
+    Said once for each database. A thread whose executor was killed can be had only when its lease has run out.
+    """

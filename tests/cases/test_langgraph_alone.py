@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
+import logging
 import operator
 import sqlite3
+import sys
 import threading
 from collections.abc import Sequence
 from contextvars import copy_context
@@ -189,3 +192,52 @@ def test_5952_an_answer_to_a_parallel_node_that_has_finished_is_ignored_in_silen
     again = graph.invoke(Command(resume={asked["left"]: "no"}), _THREAD)
     assert [item.value for item in again["__interrupt__"]] == ["right"]
     assert graph.invoke(Command(resume={asked["right"]: "yes"}), _THREAD)["trail"] == ["yes", "yes"]
+
+
+_SHAPES = """
+import dataclasses, enum
+
+class Colour(enum.Enum):
+    RED = "red"
+
+@dataclasses.dataclass
+class Order:
+    class Status(enum.Enum):
+        OPEN = "open"
+
+    status: Status
+"""
+
+
+class Shapes(TypedDict):
+    colour: Any
+    order: Any
+
+
+def test_6718_what_cannot_be_built_again_is_restored_as_raw_data_with_a_line_in_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An Enum inside a class never comes back; what is at a module's top level does, until its module is gone."""
+    module = tmp_path / "case_shapes.py"
+    module.write_text(_SHAPES)
+    monkeypatch.syspath_prepend(tmp_path)
+    shapes = importlib.import_module(module.stem)
+    builder = StateGraph(Shapes)
+    written = {"colour": shapes.Colour.RED, "order": shapes.Order(shapes.Order.Status.OPEN)}
+    builder.add_node("write", lambda state: written)
+    builder.add_edge(START, "write")
+
+    def restored() -> dict[str, Any]:
+        caplog.clear()
+        with caplog.at_level(logging.WARNING), SqliteSaver.from_conn_string(str(tmp_path / "case.sqlite")) as saver:
+            return builder.compile(checkpointer=saver).get_state(_THREAD).values
+
+    with SqliteSaver.from_conn_string(str(tmp_path / "case.sqlite")) as saver:
+        builder.compile(checkpointer=saver).invoke({}, _THREAD)
+    assert restored() == {"colour": shapes.Colour.RED, "order": shapes.Order("open")}
+    assert f"Could not reconstruct {module.stem}.Status" in caplog.text
+    del sys.modules[module.stem]
+    module.unlink()
+    importlib.invalidate_caches()
+    assert restored() == {"colour": "red", "order": {"status": "open"}}
+    assert f"Could not reconstruct {module.stem}.Order" in caplog.text

@@ -67,3 +67,12 @@ def ledger(ledgers: Callable[..., Ledger]) -> Ledger:
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     return World(tmp_path / "world")
+
+
+@pytest.fixture
+def database_url(postgres_server: ThrowawayPostgres) -> str:
+    """A database of this test's own: what a schema is to `postgres_url`, for poolers that pass no options on."""
+    name = f"test_{next(_schemas)}"
+    with psycopg.connect(postgres_server.dsn, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return postgres_server.dsn.removesuffix("postgres") + name

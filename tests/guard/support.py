@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psycopg
+
 from resumption.guard.stores import postgres, sqlite
 
 
@@ -126,3 +128,8 @@ def until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
     while not condition():
         assert time.monotonic() < end, "it did not happen in time"
         time.sleep(0.002)
+
+
+def connecting(url: str) -> Callable[[], Any]:
+    """Opens connections of the kind that the guard has for itself."""
+    return lambda: psycopg.connect(url, autocommit=True, prepare_threshold=None)

@@ -1,18 +1,21 @@
-"""What the ledger tells its operators: one log line per decision, and OpenTelemetry when it is installed."""
+"""What ledger and guard tell their operators: log lines, and OpenTelemetry when it is installed."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
 import logging
+import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 from resumption.decide import admit as decide
+from resumption.decide.lease import Lease
+from resumption.errors import ExpiringLeases
 
-__all__ = ["decided", "span"]
+__all__ = ["decided", "leased", "leasing", "span"]
 
 logger = logging.getLogger("resumption")
 
@@ -38,6 +41,26 @@ def decided(function: str, key: str, branch: str) -> None:
         counter.add(1, {"resumption.function": function, "resumption.branch": branch})
 
 
+def leasing(what: str, why: str, seconds: float) -> None:
+    """Say, once for a database, that its threads are leased for a time."""
+    text = (
+        f"The threads of {what} are leased, since {why}: when an executor dies, its thread can be had "
+        f"{seconds:g} seconds later. See docs/guard.md, leases that expire."
+    )
+    warnings.warn(text, ExpiringLeases, stacklevel=2)
+    counter = _leases()
+    if counter is not None:
+        counter.add(1, {"resumption.branch": "leases-expire"})
+
+
+def leased(thread: str, outcome: Lease) -> None:
+    """Log and count a lease that was taken from an executor which may be alive, or lost to another."""
+    logger.warning("thread %s: %s", thread, outcome)
+    counter = _leases()
+    if counter is not None:
+        counter.add(1, {"resumption.branch": outcome.value})
+
+
 @contextmanager
 def span(key: str, attempt: int) -> Generator[None]:
     """A span around one attempt, if OpenTelemetry is installed."""
@@ -56,6 +79,14 @@ def _counter() -> Any:
         return None
     meter = importlib.import_module("opentelemetry.metrics").get_meter("resumption")
     return meter.create_counter("resumption.ledger.decisions", description="Decisions of the effect ledger, by branch")
+
+
+@cache
+def _leases() -> Any:
+    if importlib.util.find_spec("opentelemetry") is None:
+        return None
+    meter = importlib.import_module("opentelemetry.metrics").get_meter("resumption")
+    return meter.create_counter("resumption.guard.leases", description="Leases that expire: needed, taken over, lost")
 
 
 @cache

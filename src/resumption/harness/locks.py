@@ -65,7 +65,7 @@ class Recipe:
 
 
 def read_recipe(spec: PlaneSpec) -> Recipe:
-    """The recipe beside a plane. Without one, the plane's own `requires` are installed and nothing is committed."""
+    """The recipe beside a plane, or beside the one whose locks it shares. Without one, the plane's own `requires` are installed and nothing is committed."""
     file = _folder(spec) / "recipe.toml"
     if not file.is_file():
         return Recipe(requires=tuple(spec.requires))
@@ -106,7 +106,7 @@ def resolve(spec: PlaneSpec, version: str, requires: Sequence[str], *, folder: P
 
 
 def _folder(spec: PlaneSpec) -> Traversable:
-    return resources.files(spec.adapter.rpartition(".")[0]) / "locks"
+    return resources.files(spec.locks or spec.adapter.rpartition(".")[0]) / "locks"
 
 
 def _write_whole(path: Path, text: str) -> None:

@@ -30,7 +30,7 @@ class Relay:
         self._latency = latency
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="resumption-relay", daemon=True)
-        self._whole = asyncio.Event()
+        self._asking, self._answering = asyncio.Event(), asyncio.Event()
         self._pumps: set[asyncio.Task[None]] = set()
 
     def __enter__(self) -> Relay:
@@ -55,13 +55,14 @@ class Relay:
             asyncio.run_coroutine_threadsafe(self._set(whole=True), self._loop).result(_START_SECONDS)
 
     async def _set(self, *, whole: bool) -> None:
-        if whole:
-            self._whole.set()
-        else:
-            self._whole.clear()
+        for way in (self._asking, self._answering):
+            if whole:
+                way.set()
+            else:
+                way.clear()
 
     async def _open(self) -> int:
-        self._whole.set()
+        await self._set(whole=True)
         self._server = await asyncio.start_server(self._accept, self._listen, 0)
         port: int = self._server.sockets[0].getsockname()[1]
         return port
@@ -74,15 +75,16 @@ class Relay:
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there_reader, there_writer = await asyncio.open_connection(*self._target)
-        for source, sink in ((reader, there_writer), (there_reader, writer)):
-            pump = asyncio.create_task(self._pump(source, sink))
+        ways = ((self._asking, reader, there_writer), (self._answering, there_reader, writer))
+        for way, source, sink in ways:
+            pump = asyncio.create_task(self._pump(way, source, sink))
             self._pumps.add(pump)
             pump.add_done_callback(self._pumps.discard)
 
-    async def _pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    async def _pump(self, way: asyncio.Event, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         """Carry one direction of a connection until its source ends."""
         under_way: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
-        delivering = asyncio.create_task(self._deliver(under_way, sink))
+        delivering = asyncio.create_task(self._deliver(way, under_way, sink))
         try:
             while data := await _read(source):
                 under_way.put_nowait((self._loop.time() + self._latency, data))
@@ -92,18 +94,26 @@ class Relay:
             delivering.cancel()
             sink.close()
 
-    async def _deliver(self, under_way: asyncio.Queue[tuple[float, bytes]], sink: asyncio.StreamWriter) -> None:
+    async def _deliver(
+        self, way: asyncio.Event, under_way: asyncio.Queue[tuple[float, bytes]], sink: asyncio.StreamWriter
+    ) -> None:
         while True:
             due, data = await under_way.get()
             await asyncio.sleep(max(0.0, due - self._loop.time()))
-            await self._whole.wait()
+            await way.wait()
             if not data:
                 return
             try:
-                sink.write(data)
-                await sink.drain()
+                for part in self._parts(data):
+                    await way.wait()
+                    sink.write(part)
+                    await sink.drain()
             except ConnectionError:
                 return  # the receiver is gone; its sender will learn of it from its own direction
+
+    def _parts(self, data: bytes) -> Iterator[bytes]:
+        """What goes on at once. A network that fails in the midst of a message, or because of one, is made of this."""
+        yield data
 
 
 async def _read(source: asyncio.StreamReader) -> bytes:

@@ -102,6 +102,8 @@ class PlaneSpec:
     """The mechanism: `graph`."""
     adapter: str
     """Import path of the module that exports `open_run`."""
+    locks: str = ""
+    """The package whose `locks/` its environments are made from; the adapter's own unless another is named."""
     preload: Sequence[str] = ()
     """Modules that the zygote imports once, before any fork."""
     backends: Sequence[Backend]

@@ -6,6 +6,7 @@ import operator
 from typing import Annotated, Any, TypedDict
 
 import pytest
+from langgraph.func import entrypoint
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
 
@@ -14,6 +15,7 @@ from resumption.langgraph import (
     AmbiguousAnswer,
     EmptyAnswer,
     NotPending,
+    ProgramChanged,
     UnknownAddress,
     guard,
 )
@@ -206,6 +208,34 @@ def test_an_answer_to_a_thread_that_never_asked_is_refused(bench):
     app.invoke(INPUT, THREAD)
     with pytest.raises(NotPending):
         app.invoke(answer("yes"), THREAD)
+
+
+@pytest.mark.parametrize("name", ["bare", "named"])
+def test_an_answer_to_a_node_that_was_renamed_is_refused_and_kept_for_the_program_that_asked(bench, name):
+    """Stock LangGraph takes the answer, and reads the run as finished."""
+    app = bench.approval()
+    app.invoke(INPUT, THREAD)
+    (asked,) = pending(app)
+    payload = answer("yes" if name == "bare" else {asked: "yes"})
+    renamed = bench.guarded(bench.builder(draft=bench.step("draft"), consent=bench.gate("consent")))
+    with pytest.raises(ProgramChanged, match=asked):
+        renamed.invoke(payload, THREAD)
+    assert bench.fired() == ["draft"]
+    assert app.invoke(answer("no"), THREAD)["trail"] == ["draft", "pay=no", "notify"]
+
+
+def test_an_answer_to_an_entrypoint_of_another_name_is_refused(bench):
+    def program_of(name: str) -> Any:
+        def program(_: Any) -> Any:
+            return interrupt("sure?")
+
+        program.__name__ = name
+        return guard(entrypoint(checkpointer=bench.saver())(program))
+
+    program_of("before").invoke(1, THREAD)
+    with pytest.raises(ProgramChanged):
+        program_of("after").invoke(answer("yes"), THREAD)
+    assert program_of("before").invoke(answer("yes"), THREAD) == "yes"
 
 
 def test_inspection_takes_nothing(bench):

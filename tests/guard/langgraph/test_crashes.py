@@ -82,13 +82,13 @@ def test_the_winner_may_die_at_any_statement(tmp_path):
             app.invoke(answer("yes"), THREAD)
 
         ended = in_child(win)
-        _recovers(bench, f"killed at statement {number}")
+        recovers(bench, f"killed at statement {number}")
         bench.close()
     assert ended == 0
     assert number > 20
 
 
-def _recovers(bench: Bench, when: str) -> None:
+def recovers(bench: Bench, when: str) -> None:
     app = paying(bench)
     unclaimed = bool(pending(app))
     outcome = app.invoke(answer("yes") if unclaimed else None, THREAD)

@@ -2,133 +2,65 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import json
 import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 import pytest
 
-from resumption.langgraph import GuardError, RunBusy
+from resumption.langgraph import RunBusy
 
 from .programs import THREAD, Bench, answer
+from .racing import Contest, Heat, Means, gated, run_heat
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs fork and open file description locks")
 
 INPUT: Any = {"trail": []}
-GATE_SECONDS = 0.05  # the gate's own work: wide enough for racers that start together to overlap in it
 
 
 def slow_approval(bench: Bench, **options: Any) -> Any:
-    work = threading.Event()
-    gate = bench.gate("pay", before=lambda: work.wait(GATE_SECONDS) and None)
-    return bench.guarded(bench.builder(pay=gate), **options)
+    """The raced program on a SQLite saver."""
+    return bench.guarded(gated(bench), **options)
 
 
-def _deliver(app: Any, value: Any) -> str:
-    try:
-        payload = None if value is None else answer(value)
-        return ",".join(app.invoke(payload, THREAD)["trail"])
-    except GuardError as error:
-        return type(error).__name__
+def held_to_the_contract(heat: Heat, contest: Contest, racers: int) -> None:
+    """One executed; who brought the same decision has its outcome, who brought another was refused."""
+    (fired,) = heat.fired
+    contradictions = {Contest.DIFFERENT: racers - 1, Contest.EQUAL: 0, Contest.MIXED: racers // 4}[contest]
+    refused = Counter({name: heat.told[name] for name in ("AlreadyConsumed", "DecisionPending")})
+    assert heat.told[fired] == racers - contradictions, heat.told
+    assert refused.total() == contradictions, heat.told
+    assert contest is Contest.MIXED or not refused["DecisionPending"], "nobody's executor died"
 
 
-def _race_in_threads(bench: Bench, values: list[Any]) -> list[str]:
-    app, line, outcomes = slow_approval(bench), threading.Barrier(len(values)), []
-
-    def race(value: Any) -> None:
-        line.wait()
-        outcomes.append(_deliver(app, value))
-
-    racers = [threading.Thread(target=race, args=(value,)) for value in values]
-    for racer in racers:
-        racer.start()
-    for racer in racers:
-        racer.join()
-    return outcomes
+SAMPLE = [(2, Contest.DIFFERENT), (8, Contest.MIXED), (16, Contest.EQUAL)]
+WHOLE = [(racers, contest) for racers in (2, 4, 8, 16, 32, 64) for contest in Contest]
+REPETITIONS = 10
 
 
-def _race_in_processes(bench: Bench, values: list[Any]) -> list[str]:
-    context = multiprocessing.get_context("fork")
-    line, outcomes = context.Barrier(len(values)), context.SimpleQueue()
-
-    def race(value: Any) -> None:
-        app = slow_approval(Bench(bench.folder))
-        line.wait()
-        outcomes.put(_deliver(app, value))
-
-    racers = [context.Process(target=race, args=(value,)) for value in values]
-    for racer in racers:
-        racer.start()
-    seen = [outcomes.get() for _ in racers]
-    for racer in racers:
-        racer.join()
-    return seen
-
-
-RACES = {"threads": _race_in_threads, "processes": _race_in_processes}
-FEW = [2, 4, *(pytest.param(many, marks=pytest.mark.slow) for many in (8, 16, 32, 64))]
-
-
-@pytest.mark.parametrize("kind", RACES)
-@pytest.mark.parametrize("racers", FEW)
-def test_of_different_decisions_one_is_consumed(bench, kind, racers):
-    slow_approval(bench).invoke(INPUT, THREAD)
-    outcomes = Counter(RACES[kind](bench, [f"v{number}" for number in range(racers)]))
-    (fired,) = bench.fired()
-    assert outcomes == {fired: 1, "AlreadyConsumed": racers - 1}
-
-
-@pytest.mark.parametrize("kind", RACES)
-@pytest.mark.parametrize("racers", FEW)
-def test_of_equal_decisions_one_is_executed_and_all_get_its_outcome(bench, kind, racers):
-    slow_approval(bench).invoke(INPUT, THREAD)
-    assert Counter(RACES[kind](bench, ["yes"] * racers)) == {"pay=yes": racers}
-    assert bench.fired() == ["pay=yes"]
+@pytest.mark.parametrize(("racers", "contest"), SAMPLE)
+@pytest.mark.parametrize("means", Means)
+def test_one_of_many_racers_executes(quick, database, means, racers, contest):
+    held_to_the_contract(run_heat(quick.folder, database, means, contest, racers, 0), contest, racers)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("repetition", range(10))
-@pytest.mark.parametrize("kind", RACES)
-@pytest.mark.parametrize("racers", [2, 4, 8, 16, 32, 64])
-def test_of_mixed_answers_and_recoveries_one_executes(bench, kind, racers, repetition):
-    """Half repeat the decision of an executor that failed, a quarter contradict it, a quarter recover it."""
-    _failed(bench)
-    outcomes = Counter(RACES[kind](bench, ["yes", "no", "yes", None] * (racers // 4) or ["yes", None]))
-    assert bench.fired() == ["pay=yes"]
-    contradictions = racers // 4
-    assert outcomes["pay=yes"] == racers - contradictions
-    assert outcomes["DecisionPending"] + outcomes["AlreadyConsumed"] == contradictions
-
-
-def _failed(bench: Bench) -> None:
-    """A decision is on record, and its executor's node raised."""
-
-    def fail() -> None:
-        raise ConnectionError
-
-    app = bench.guarded(bench.builder(pay=bench.gate("pay", before=fail)))
-    app.invoke(INPUT, THREAD)
-    with pytest.raises(ConnectionError):
-        app.invoke(answer("yes"), THREAD)
-
-
-@pytest.mark.parametrize("kind", RACES)
-def test_of_racing_recoveries_one_executes(bench, kind):
-    fail = [True]
-
-    def fail_once() -> None:
-        if fail:
-            raise ConnectionError
-
-    app = bench.guarded(bench.builder(pay=bench.gate("pay", before=fail_once)))
-    app.invoke(INPUT, THREAD)
-    with pytest.raises(ConnectionError):
-        app.invoke(answer("yes"), THREAD)
-    assert Counter(RACES[kind](bench, [None, None, "yes"])) == {"pay=yes": 3}
-    assert bench.fired() == ["pay=yes"]
+@pytest.mark.parametrize(("racers", "contest"), WHOLE)
+@pytest.mark.parametrize("means", Means)
+def test_one_of_many_racers_executes_in_every_heat_of_the_grid(
+    quick, database, means, racers, contest, record_property: Callable[..., None]
+):
+    for repetition in range(REPETITIONS):
+        heat = run_heat(quick.folder, database, means, contest, racers, repetition)
+        record_property(
+            "race", json.dumps({"database": database.kind, "means": means, "contest": contest, **asdict(heat)})
+        )
+        held_to_the_contract(heat, contest, racers)
 
 
 def test_an_input_waits_its_turn_and_no_longer_than_told(bench):

@@ -14,12 +14,26 @@ _TEXTS = [
     getattr(dialect, field.name)
     for dialect in (
         *(claims.SQLITE, claims.POSTGRES, slots.SQLITE, slots.POSTGRES),
+        *(claims.LEASES_SQLITE, claims.LEASES_POSTGRES),
         *(slots.OVERLAY_SQLITE, slots.OVERLAY_POSTGRES),
     )
     for field in dataclasses.fields(dialect)
     if isinstance(getattr(dialect, field.name), str)
-] + [claims.MUST_HOLD]
-_KEYS = {"thread", "key", "interrupt", "root", "identity", "number", "name", "holder", "attrelid", "attnum", "NOT"}
+] + [claims.MUST_HOLD, claims.WHOSE_SESSION]
+_KEYS = {
+    "thread",
+    "key",
+    "interrupt",
+    "root",
+    "identity",
+    "number",
+    "beat",
+    "name",
+    "holder",
+    "attrelid",
+    "attnum",
+    "NOT",
+}
 _PLACES = {"thread_id", "checkpoint_ns", "checkpoint_id", "task_id", "idx"}
 
 

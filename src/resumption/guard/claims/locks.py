@@ -13,21 +13,23 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 import threading
 import weakref
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Protocol
 
-from resumption.errors import LeaseImpossible
-from resumption.guard.liveness import is_local, try_lock
+from resumption.guard.liveness import try_lock
 
 __all__ = ["FileLocks", "Held", "Locks", "ProcessLocks", "offset"]
 
 
 class Held(Protocol):
     """A lock that is held."""
+
+    exclusive: bool
+    """Whether nobody else can believe that it has this lock. One that expires may have been taken from the living: then
+    the fence comes first, before anything is read."""
 
     def holds(self) -> bool:
         """Whether it is still held. Asks whoever could have freed it; a kernel frees nothing of a living process."""
@@ -49,11 +51,6 @@ class FileLocks:
     def __init__(self, path: Path) -> None:
         """`path` is the lock file; it is made when the first lock is taken, and never removed."""
         self._path = path
-        if sys.platform != "linux" or not is_local(path):
-            raise LeaseImpossible(
-                f"{path.parent} is not on a file system whose locks are known to end with their holder.",
-                advice="Keep the database on a local file system of a Linux host, or use PostgreSQL.",
-            )
 
     def attempt(self, thread: str) -> Held | None:
         """Take the lock of a thread, without waiting; None if another opening of the file has it."""
@@ -68,6 +65,8 @@ class FileLocks:
 
 class _Descriptor:
     """An open file description. Closing it frees what it has locked."""
+
+    exclusive = True
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor: int | None = descriptor
@@ -126,6 +125,8 @@ class ProcessLocks:
 
 class _Entry:
     """One entry of `ProcessLocks`."""
+
+    exclusive = True
 
     def __init__(self, locks: ProcessLocks, thread: str) -> None:
         self._locks = locks

@@ -4,8 +4,8 @@ Each process has one session of its own for the locks of a database, beside the 
 server frees the locks when the session ends: at the process's death, but also when the network cuts the two apart. An
 executor that was cut off may therefore live on beside its successor, and it is the fence that refuses its writes.
 
-A session's locks are re-entrant, so threads of one process are told apart by what the process itself remembers. A
-pooler that hands out sessions by transaction (PgBouncer in that mode) breaks this: connect past it.
+A session's locks are re-entrant, so threads of one process are told apart by what the process itself remembers. Behind
+a pooler that hands out sessions by transaction there is no such thing as a session: see `servers`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from psycopg.waiting import Ready, Wait
 from resumption.guard.claims.locks import Held, offset
 from resumption.guard.claims.statements import ASK_SESSION, FREE_SESSION, TRY_SESSION
 
-__all__ = ["SessionLocks", "session_locks"]
+__all__ = ["SessionLocks"]
 
 
 class SessionLocks:
@@ -153,6 +153,8 @@ class _Session:
 class _Entry:
     """One held lock."""
 
+    exclusive = True  # an executor that was cut off has the lock no more, and is rare enough to meet at the first write
+
     def __init__(self, locks: SessionLocks, key: int, session: _Session) -> None:
         self._locks = locks
         self._key: int | None = key
@@ -171,14 +173,6 @@ class _Entry:
 
 _all: weakref.WeakSet[SessionLocks] = weakref.WeakSet()
 _inherited: list[_Session] = []
-_by_place: dict[str, SessionLocks] = {}
-_by_place_guard = threading.Lock()
-
-
-def session_locks(place: str, connect: Callable[[], psycopg.Connection[Any]]) -> SessionLocks:
-    """The locks of this process in the database at `place`, of which there is one set."""
-    with _by_place_guard:
-        return _by_place.setdefault(place, SessionLocks(connect))
 
 
 def _forget_all() -> None:

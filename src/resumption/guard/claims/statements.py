@@ -9,11 +9,15 @@ from resumption.guard.claims.records import CLAIM_COLUMNS, DELIVERY_COLUMNS
 __all__ = [
     "ASK_SESSION",
     "FREE_SESSION",
+    "LEASES_POSTGRES",
+    "LEASES_SQLITE",
     "MUST_HOLD",
     "POSTGRES",
     "SCHEMA_VERSION",
     "SQLITE",
     "TRY_SESSION",
+    "WHOSE_SESSION",
+    "LeaseStatements",
     "Statements",
 ]
 
@@ -22,6 +26,9 @@ SCHEMA_VERSION = 1
 TRY_SESSION = b"SELECT pg_try_advisory_lock($1)"
 FREE_SESSION = b"SELECT pg_advisory_unlock($1)"
 ASK_SESSION = b"SELECT 1"
+
+WHOSE_SESSION = "SELECT pg_backend_pid(), to_regclass('resumption_leases') IS NOT NULL"
+"""Which of the server's processes answers, and whether executors of this database have had to lease."""
 
 MUST_HOLD = (
     "SELECT 1 / (SELECT count(*) FROM (SELECT 1 FROM resumption_fences"
@@ -112,3 +119,41 @@ def _postgres() -> Statements:
 
 
 POSTGRES = _postgres()
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseStatements:
+    """One dialect's statements about leases that expire. Their table is made where the first one is needed."""
+
+    create: str = (
+        "CREATE TABLE IF NOT EXISTS resumption_leases (thread TEXT PRIMARY KEY, number BIGINT NOT NULL, holder TEXT,"
+        " beat BIGINT NOT NULL)"
+    )
+    look: str = "SELECT number, holder, beat FROM resumption_leases WHERE thread = ?"
+    create_lock: str = "SELECT 1"
+    """Makes creating one at a time."""
+    unlocked: str | None = None
+    """Whether no session holds the thread's lock. An executor that doesn't lease holds it by that."""
+    take_first: str = (
+        "INSERT INTO resumption_leases (thread, number, holder, beat) VALUES (?, ?, ?, 0)"
+        " ON CONFLICT (thread) DO NOTHING"
+    )
+    take: str = (
+        "UPDATE resumption_leases SET number = ?, holder = ?, beat = 0 WHERE thread = ? AND number = ? AND beat = ?"
+    )
+    beat: str = "UPDATE resumption_leases SET beat = beat + 1 WHERE thread = ? AND number = ? AND holder = ?"
+    free: str = "UPDATE resumption_leases SET holder = NULL WHERE thread = ? AND number = ? AND holder = ?"
+
+
+LEASES_SQLITE = LeaseStatements()
+
+
+def _leases_postgres() -> LeaseStatements:
+    base = LeaseStatements()
+    texts = {one.name: text for one in fields(base) if isinstance(text := getattr(base, one.name), str)}
+    changed = {name: text.replace("?", "%s") for name, text in texts.items()}
+    locks = {"create_lock": POSTGRES.schema_lock, "unlocked": "SELECT pg_try_advisory_xact_lock(%s)"}
+    return replace(base, **{**changed, **locks})
+
+
+LEASES_POSTGRES = _leases_postgres()

@@ -17,6 +17,7 @@ from resumption.errors import (
     AmbiguousAnswer,
     DeliveryMismatch,
     GuardError,
+    ProgramChanged,
     RunBusy,
     SupersededCheckpoint,
     UnknownAddress,
@@ -54,11 +55,28 @@ def held(thread: str, house: House) -> Course[Tenure]:
     for pause in backoff(_LONGEST_PAUSE):
         lock = house.keeper.guard_locks.attempt(thread)
         if lock is not None:
-            return Tenure(thread, lock)
+            tenure = Tenure(thread, lock)
+            try:
+                yield from _fenced(tenure)
+            except BaseException:
+                tenure.end()
+                raise
+            return tenure
         if time.monotonic() + pause > give_up:
             raise _busy(thread, house)
         yield Pause(pause)
     raise AssertionError("unreachable")  # backoff() is endless
+
+
+def _fenced(tenure: Tenure) -> Course[None]:
+    """Put the fence up before anything is read, if the thread may have been taken from an executor that lives."""
+    if not tenure.exclusive:
+        yield Write(tenure, _nothing)
+
+
+def _nothing() -> Work[None]:
+    """What there is to write besides a fence."""
+    yield from ()
 
 
 def _busy(thread: str, house: House) -> RunBusy:
@@ -77,6 +95,8 @@ def admit(call: Call, house: House) -> Course[Run | Replay]:
         tenure = Tenure(call.thread, lock) if lock is not None else None
         decided: Run | Replay | _Wait | None = None
         try:
+            if tenure is not None:
+                yield from _fenced(tenure)
             decided = yield from _decide(call, house, tenure, bound)
         except GuardError as error:
             yield Write(None, _note(call, house, error.branch or error.code))
@@ -211,6 +231,7 @@ def _resume(
     if not any(consumes(verdict) for _, verdict in verdicts):
         return (yield from _finished(call, house, tenure))
     taken = [one for one, verdict in verdicts if verdict is Verdict.CONSUMED]
+    _must_have_a_receiver(call, taken, sight)
     if len(sight.questions) > 1:
         _must_be_addressable(taken)
     if taken or call.delivery:
@@ -230,6 +251,17 @@ def _bind(call: Call, house: House, sight: Sight, *, busy: bool) -> Course[tuple
         known = yield Read(lambda: knowing(slots, call.thread, call.checkpoint))
         raise _superseded(call, branch(known=known, head=False, interrupted=False, fork=False))
     return bound
+
+
+def _must_have_a_receiver(call: Call, taken: Sequence[Bound], sight: Sight) -> None:
+    """Refuse an answer to a task that this program doesn't have: LangGraph would read the run as finished."""
+    for one in taken:
+        if one.interrupt in sight.orphans:
+            raise ProgramChanged(
+                f"Interrupt {one.interrupt!r} of thread {call.thread!r} was raised by a node that this program doesn't"
+                " have: it was renamed or removed since.",
+                advice="Nothing was recorded. Answer with a program that has the node, under the name it had.",
+            )
 
 
 def _must_be_addressable(taken: Sequence[Bound]) -> None:

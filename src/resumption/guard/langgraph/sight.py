@@ -72,6 +72,8 @@ class Sight:
     """The newest claim on each interrupt that the call names."""
     addressed: Sequence[Claim] = ()
     """The claims that were made at the checkpoint that the call names."""
+    orphans: frozenset[str] = frozenset()
+    """The ids of the questions that no task of this program can have asked: it changed since."""
 
     def key_of(self, question: Question) -> str:
         """The question's key."""
@@ -108,11 +110,14 @@ def look(call: Call, sql: Statements, slots: SlotStatements, topology: Topology,
     step = found.superstep
     questions = step.questions(unpack)
     owners = {question.identity: step.owner_of(question, topology.names, unpack) for question in questions}
-    if any(owner is None for owner in owners.values()):
+    unproven = [question for question in questions if owners[question.identity] is None]
+    orphans: frozenset[str] = frozenset()
+    if unproven:
         snapshot = yield Inspect(call.config)
         nodes = frozenset(task.id for task in snapshot.tasks)
-        for question in questions:
-            owners[question.identity] = owners[question.identity] or _sole_call(step, question, nodes, unpack)
+        orphans = frozenset(question.identity for question in unproven if not _asked_by(question, nodes))
+        for question in unproven:
+            owners[question.identity] = _sole_call(step, question, nodes, unpack)
     every = [*found.open, *found.addressed, *(claim for claims in found.named.values() for claim in claims)]
     return Sight(
         superstep=step,
@@ -122,6 +127,7 @@ def look(call: Call, sql: Statements, slots: SlotStatements, topology: Topology,
         last=found.last,
         named={interrupt: claims[0] for interrupt, claims in found.named.items() if claims},
         addressed=found.addressed,
+        orphans=orphans,
     )
 
 
@@ -153,6 +159,11 @@ def _seeing(
         named=dict(zip(names, others, strict=False)),
         addressed=others[-1] if superseded else (),
     )
+
+
+def _asked_by(question: Question, nodes: frozenset[str]) -> bool:
+    """Whether one of these tasks of the root shows a question, its own or one that was asked inside it."""
+    return any(at[0] == "" and at[2] in nodes for at in question.shown_by)
 
 
 def _sole_call(step: Superstep, question: Question, nodes: frozenset[str], unpack: Unpack) -> Owner | None:

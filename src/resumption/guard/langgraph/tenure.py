@@ -35,6 +35,11 @@ class Tenure:
         self._over = False
 
     @property
+    def exclusive(self) -> bool:
+        """Whether no other executor can believe that it has the thread."""
+        return self._held.exclusive
+
+    @property
     def grant(self) -> tuple[str, int | None, str]:
         """Thread, fence and token, by which a database tells whether this grant is the last one. Raises as `check`."""
         self.check()
@@ -54,12 +59,12 @@ class Tenure:
             )
 
     def must_hold(self) -> None:
-        """Raise `Fenced` if the lease is lost. Unlike `check` this asks, in PostgreSQL by the session that has it."""
+        """Raise `Fenced` unless the lease is still held. Unlike `check` this asks whoever could have freed it."""
         self.check()
         if not self._held.holds():
             raise Fenced(
-                f"This executor has lost the lease of thread {self.thread!r}.",
-                advice="The effect was not begun. Whoever has the thread now goes on with it.",
+                f"This executor can't show that it still has the lease of thread {self.thread!r}.",
+                advice="The effect was not begun. Whoever has the thread goes on with it; if nobody has, recover it.",
             )
 
     @contextmanager

@@ -18,16 +18,21 @@ from resumption.planes.langgraph.tampering import tamper
 if TYPE_CHECKING or find_spec("langgraph.channels.delta"):  # releases before 1.2 have no such channel
     from langgraph.channels.delta import DeltaChannel
 
-__all__ = ["open_run", "tamper"]
+__all__ = ["delta_state", "open_run", "tamper"]
 
 
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> ThreadRun:
     """Open the workload's run in `store`, as a graph; nothing is executed."""
+    return open_graph(GRAPH_DELTA, "sync", workload, store, instruments, delta_state())
+
+
+def delta_state() -> type[State]:
+    """The program's state, with the channel that only newer releases have."""
 
     class Delta(State):
         trail: Annotated[list[str], DeltaChannel(_appended)] = Field(default_factory=list)
 
-    return open_graph(GRAPH_DELTA, "sync", workload, store, instruments, Delta)
+    return Delta
 
 
 def _appended(trail: list[str] | None, writes: Sequence[list[str]]) -> list[str]:

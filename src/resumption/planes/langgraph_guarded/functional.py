@@ -7,6 +7,7 @@ from resumption.langgraph import guard
 from resumption.planes.interface import Instruments, Store
 from resumption.planes.langgraph.apps import open_app
 from resumption.planes.langgraph.functional import WORKFLOW, build, step, trail_of
+from resumption.planes.langgraph.runs import Dialect
 from resumption.planes.langgraph.savers import Seam
 from resumption.planes.langgraph_guarded.runs import GuardedRun, LedgeredEffects
 from resumption.planes.langgraph_guarded.spec import FUNCTIONAL
@@ -20,4 +21,4 @@ def open_run(workload: Workload, store: Store, instruments: Instruments) -> Guar
     seam = Seam(workload, instruments, whole=WORKFLOW)
     steps = [step(one, effects, seam) for one in workload.tasks]
     app = open_app(lambda saver: guard(build(workload.shape, steps, saver)), store, seam)
-    return GuardedRun(FUNCTIONAL, app, store.thread, trail_of, effects)
+    return GuardedRun(FUNCTIONAL, app, store.thread, Dialect(trail_of), effects)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
+from langgraph.types import Command
+
 from resumption.guard.effects import Ledger, effect
 from resumption.guard.langgraph.calls import Fork
 from resumption.history.events import Json
@@ -15,26 +17,24 @@ from resumption.planes.langgraph.runs import Dialect, ThreadRun
 
 __all__ = ["GuardedRun", "LedgeredEffects"]
 
-_START = "start"
-"""The delivery id of a run's input."""
+_FIRST = "input"
+"""The delivery id of a thread's first input."""
 
 _INPUT: dict[str, Json] = {"trail": []}
 """The input of every workload, for a recovering process that gives it again."""
 
 
 class GuardedRun(ThreadRun):
-    """A run of a guarded program. Whoever delivers names the delivery, as the guard's users do."""
+    """A run of a guarded program: every resume form of a stock one, and those by delivery id and by `fork`."""
 
-    def __init__(
-        self, spec: PlaneSpec, app: App, thread: str, trail_of: Callable[[Any], Json], effects: LedgeredEffects
-    ) -> None:
+    def __init__(self, spec: PlaneSpec, app: App, thread: str, dialect: Dialect, effects: LedgeredEffects) -> None:
         """`effects` is closed with the run."""
-        super().__init__(spec, app, thread, Dialect(trail_of))
+        super().__init__(spec, app, thread, dialect)
         self._effects = effects
 
     def start(self, value: Json) -> Handle:
-        """Start the run."""
-        return Call(lambda: self._invoke(value, self._named(_START)))
+        """Start the run; its input has a delivery id of its own."""
+        return Call(lambda: self._invoke(self._dialect.input_of(value), self._named(self._input_id())))
 
     def close(self) -> None:
         """Close the database file and the ledger."""
@@ -42,41 +42,35 @@ class GuardedRun(ThreadRun):
         self._effects.close()
 
     def _ways_to_deliver(self) -> dict[str, Callable[[Decision], Outcome]]:
-        ways = super()._ways_to_deliver()
-
-        def named(way: Callable[[Decision], Outcome]) -> Callable[[Decision], Outcome]:
-            def deliver(decision: Decision) -> Outcome:
-                self._delivery = decision.delivery
-                try:
-                    return way(decision)
-                finally:
-                    self._delivery = ""
-
-            return deliver
-
-        return {"bare": named(ways["bare"]), "map": named(ways["map"]), "fork": self._fork}
-
-    def _ways_to_recover(self) -> dict[str, Callable[[], Outcome]]:
-        ways = super()._ways_to_recover()
         return {
-            "no-input": ways["no-input"],
-            "input": lambda: self._invoke(_INPUT, self._named(_START)),
-            "checkpoint": ways["checkpoint"],
+            **super()._ways_to_deliver(),
+            "bare-delivery-id": lambda decision: self._invoke(self._answer(decision), self._named(decision.delivery)),
+            "map-delivery-id": lambda decision: self._invoke(
+                Command(resume=self._answers_by_id(decision)), self._named(decision.delivery)
+            ),
+            "fork": self._fork,
         }
 
-    _delivery = ""
+    def _ways_to_recover(self) -> dict[str, Callable[[], Outcome]]:
+        return {
+            **super()._ways_to_recover(),
+            "input": lambda: self._invoke(self._dialect.input_of(_INPUT)),
+            "input-delivery-id": lambda: self._invoke(self._dialect.input_of(_INPUT), self._named(_FIRST)),
+        }
 
-    def _head(self) -> Any:
-        return self._named(self._delivery) if self._delivery else super()._head()
+    def _input_id(self) -> str:
+        """The delivery id of an input: each run of the thread has one of its own."""
+        before = self._app.get_state(self._head()).config["configurable"].get("checkpoint_id")
+        return f"input-after-{before}" if before else _FIRST
 
     def _named(self, delivery: str) -> Any:
         return {"configurable": {"thread_id": self._thread, "delivery_id": delivery}}
 
     def _fork(self, decision: Decision) -> Outcome:
         named = {**decision.address.checkpoint[0], "delivery_id": decision.delivery}
-        return self._invoke(
-            Fork(decision.value, str(decision.address.requests[decision.target])), {"configurable": named}
-        )
+        value = self._dialect.answer_to(decision.target, decision.value)
+        asked = str(decision.address.requests[decision.target])
+        return self._invoke(Fork(value, asked), {"configurable": named})
 
 
 class LedgeredEffects:

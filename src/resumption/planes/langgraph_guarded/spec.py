@@ -1,4 +1,7 @@
-"""The guarded planes: those of LangGraph, with the resume forms that a guarded graph has."""
+"""The guarded planes: those of LangGraph, with every resume form of theirs, and those that only a guarded graph has.
+
+Nothing is left out that the guard refuses: what a refusal breaks of the contract is measured, and stated.
+"""
 
 from __future__ import annotations
 
@@ -7,37 +10,40 @@ from dataclasses import replace
 from resumption.planes.interface import Form, Operation, PlaneSpec
 from resumption.planes.langgraph import spec as stock
 
-__all__ = ["FUNCTIONAL", "GRAPH", "SPECS", "SUBGRAPH"]
+__all__ = [
+    "AGENT",
+    "AGENT_PER_CALL",
+    "FUNCTIONAL",
+    "GRAPH",
+    "GRAPH_ASYNC_DURABILITY",
+    "GRAPH_DELTA",
+    "SPECS",
+    "SUBGRAPH",
+]
 
-_FORMS = (
+_BY_DELIVERY_ID = (
     Form(
-        "bare",
+        "bare-delivery-id",
         Operation.DELIVER,
         "invoke(Command(resume=value), delivery_id=…) on the thread.",
-        statement="deliver-bare",
+        statement="delivery-id",
     ),
     Form(
-        "map",
+        "map-delivery-id",
         Operation.DELIVER,
         "invoke(Command(resume={interrupt id: value}), delivery_id=…) on the thread.",
-        statement="deliver-map",
+        statement="delivery-id",
+        names_interrupt=True,
     ),
+)
+"""How the guard's documentation asks decisions to be delivered: so that each repetition is known for one."""
+
+_OWN = (
     Form(
-        "no-input",
-        Operation.RECOVER,
-        "invoke(None) on the thread.",
-        statement="recover-no-input",
-    ),
-    Form(
-        "input",
+        "input-delivery-id",
         Operation.RECOVER,
         "invoke() with the original input once more, on the same thread, with the delivery id that it first had.",
-    ),
-    Form(
-        "checkpoint",
-        Operation.RECOVER,
-        "invoke(None) with the checkpoint id of the thread's head.",
-        statement="run-at-checkpoint",
+        statement="delivery-id",
     ),
     Form(
         "fork",
@@ -46,17 +52,26 @@ _FORMS = (
         statement="fork",
     ),
 )
-"""LangGraph's forms, but for those that the guard refuses by design: a bare answer to a crashed run is no recovery, and
-an old checkpoint id is no fork."""
 
 
 def _guarded(spec: PlaneSpec) -> PlaneSpec:
+    own = {form.operation: form for form in _OWN}
+    recoveries = spec.forms_of(Operation.RECOVER)
     return replace(
         spec,
         name="langgraph-guarded",
-        adapter=f"resumption.planes.langgraph_guarded.{spec.path}",
+        adapter=f"resumption.planes.langgraph_guarded.{spec.path.replace('-', '_')}",
+        locks="resumption.planes.langgraph",
         preload=(*spec.preload, "resumption.langgraph", "resumption.guard.effects"),
-        forms=_FORMS,
+        forms=(
+            *_BY_DELIVERY_ID,
+            *spec.forms_of(Operation.DELIVER),
+            recoveries[0],
+            own[Operation.RECOVER],
+            *recoveries[1:],
+            own[Operation.FORK],
+            *spec.forms_of(Operation.FORK),
+        ),
         fork_discriminator="the call: fork(…) in place of invoke(…)",
     )
 
@@ -64,11 +79,31 @@ def _guarded(spec: PlaneSpec) -> PlaneSpec:
 GRAPH = _guarded(stock.GRAPH)
 """The graph API, guarded."""
 
+GRAPH_ASYNC_DURABILITY = _guarded(stock.GRAPH_ASYNC_DURABILITY)
+"""The same graph run with `durability="async"`, which is LangGraph's default."""
+
+GRAPH_DELTA = _guarded(stock.GRAPH_DELTA)
+"""The same graph, whose trail is a `DeltaChannel`; since 1.2."""
+
 SUBGRAPH = _guarded(stock.SUBGRAPH)
 """A graph inside a graph, guarded at the outer one."""
 
 FUNCTIONAL = _guarded(stock.FUNCTIONAL)
 """The functional API, guarded."""
 
-SPECS: tuple[PlaneSpec, ...] = (GRAPH, SUBGRAPH, FUNCTIONAL)
-"""Every plane of this family."""
+AGENT = _guarded(stock.AGENT)
+"""LangChain's `create_agent` with `HumanInTheLoopMiddleware`, guarded."""
+
+AGENT_PER_CALL = _guarded(stock.AGENT_PER_CALL)
+"""The same agent, whose middleware asks about each tool call as it starts; since LangChain 1.5."""
+
+SPECS: tuple[PlaneSpec, ...] = (
+    GRAPH,
+    SUBGRAPH,
+    FUNCTIONAL,
+    AGENT,
+    AGENT_PER_CALL,
+    GRAPH_DELTA,
+    GRAPH_ASYNC_DURABILITY,
+)
+"""Every plane of this family. Under `durability="exit"` the guard refuses effects that name no key, so there is none."""

@@ -7,6 +7,7 @@ from resumption.langgraph import guard
 from resumption.planes.interface import Instruments, Store
 from resumption.planes.langgraph.apps import open_app
 from resumption.planes.langgraph.graph import trail_of
+from resumption.planes.langgraph.runs import Dialect
 from resumption.planes.langgraph.savers import Seam
 from resumption.planes.langgraph.subgraph import INNER, build
 from resumption.planes.langgraph.tampering import tamper
@@ -22,4 +23,4 @@ def open_run(workload: Workload, store: Store, instruments: Instruments) -> Guar
     outer = build(workload, effects)
     seam = Seam(workload, instruments, whole=INNER)
     app = open_app(lambda saver: guard(outer.compile(checkpointer=saver)), store, seam)
-    return GuardedRun(SUBGRAPH, app, store.thread, trail_of, effects)
+    return GuardedRun(SUBGRAPH, app, store.thread, Dialect(trail_of), effects)

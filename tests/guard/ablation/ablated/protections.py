@@ -33,6 +33,8 @@ SWITCH = "RESUMPTION_TEST_WITHOUT"
 class _Nothing:
     """A lock that excludes nobody."""
 
+    exclusive = True
+
     def holds(self) -> bool:
         """As if."""
         return True

@@ -11,7 +11,6 @@ import sqlite3
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -20,7 +19,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from resumption.guard.claims import protocol, statements
-from resumption.guard.claims.locks import FileLocks
+from resumption.guard.claims.beside import locks_beside
 from resumption.guard.langgraph import statements as slots
 from resumption.guard.langgraph.savers.base import PATIENCE, AwaitedSaver, Open, fenced, opened, process_locks
 from resumption.guard.langgraph.tenure import Tenure
@@ -55,7 +54,7 @@ class GuardedAsyncSqlite(AwaitedSaver, AsyncSqliteSaver):
         await self.setup()
         async with self._plain_lock, self.conn.execute("PRAGMA database_list") as cursor:
             path = next(row[2] for row in await cursor.fetchall() if row[1] == "main")
-        locks = FileLocks(Path(f"{path}-resumption-locks")) if path else self._process_locks
+        locks = locks_beside(path) if path else self._process_locks
         if not await self.guard_aread(lambda: protocol.present(self.guard_sql)):
             await self.guard_awrite(None, lambda: protocol.creating(self.guard_sql))
         self.guard_locks = locks

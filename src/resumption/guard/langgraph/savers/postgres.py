@@ -17,7 +17,7 @@ from psycopg import errors
 from psycopg.rows import dict_row, tuple_row
 
 from resumption.guard.claims import protocol, statements
-from resumption.guard.claims.sessions import SessionLocks, session_locks
+from resumption.guard.claims.servers import ServerLocks, server_locks
 from resumption.guard.langgraph import statements as slots
 from resumption.guard.langgraph.savers.base import BlockingSaver, Open, fenced, opened
 from resumption.guard.langgraph.tenure import Tenure
@@ -122,7 +122,7 @@ def _batch_on(connection: psycopg.Connection[Any]) -> Callable[[Sequence[Stateme
     return ask
 
 
-def locks_of(connection: Any) -> SessionLocks:
+def locks_of(connection: Any) -> ServerLocks:
     """The locks of the database that a connection or a pool, of either kind, leads to."""
     if hasattr(connection, "conninfo"):
         place, options = connection.conninfo, dict(connection.kwargs or {})
@@ -134,4 +134,4 @@ def locks_of(connection: Any) -> SessionLocks:
     def connect() -> psycopg.Connection[Any]:
         return psycopg.connect(place, **options, autocommit=True, prepare_threshold=None, row_factory=tuple_row)
 
-    return session_locks(place, connect)
+    return server_locks(place, connect)

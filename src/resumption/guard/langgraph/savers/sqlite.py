@@ -6,14 +6,14 @@ import sqlite3
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, TypeVar
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from resumption.guard.claims import protocol, statements
-from resumption.guard.claims.locks import FileLocks, Locks
+from resumption.guard.claims.beside import locks_beside
+from resumption.guard.claims.locks import Locks
 from resumption.guard.langgraph import statements as slots
 from resumption.guard.langgraph.savers.base import PATIENCE, BlockingSaver, Open, fenced, opened, process_locks
 from resumption.guard.langgraph.tenure import Tenure
@@ -36,7 +36,7 @@ class GuardedSqlite(BlockingSaver, SqliteSaver):
         """Find the database's file, and make the guard's tables if they aren't there."""
         with super().cursor(transaction=False) as cursor:
             path = next(row[2] for row in cursor.execute("PRAGMA database_list") if row[1] == "main")
-        self.guard_locks: Locks = FileLocks(Path(f"{path}-resumption-locks")) if path else process_locks(original)
+        self.guard_locks: Locks = locks_beside(path) if path else process_locks(original)
         if not self.guard_read(lambda: protocol.present(self.guard_sql)):
             self.guard_write(None, lambda: protocol.creating(self.guard_sql))
 

@@ -12,7 +12,6 @@ import os
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
-from pathlib import Path
 from typing import Any, TypeVar
 
 from langchain_core.runnables import RunnableConfig
@@ -21,7 +20,8 @@ from langgraph.checkpoint.base import CheckpointTuple as Found
 
 from resumption.guard.claims import protocol
 from resumption.guard.claims import statements as claims
-from resumption.guard.claims.locks import FileLocks, Locks
+from resumption.guard.claims.beside import locks_beside
+from resumption.guard.claims.locks import Locks
 from resumption.guard.langgraph import statements as slots
 from resumption.guard.langgraph.savers.base import PATIENCE, GuardedSaver, fenced
 from resumption.guard.langgraph.savers.overlay import OVERLAID, covering, laid_over, uncovering
@@ -217,16 +217,16 @@ class GuardedForeign(GuardedSaver):
 
 def _locks_beside(store: Store, address: str) -> Locks:
     if isinstance(store, SQLiteStore):
-        return FileLocks(Path(f"{store.path}-resumption-locks"))
+        return locks_beside(str(store.path))
     import psycopg
     from psycopg.rows import tuple_row
 
-    from resumption.guard.claims.sessions import session_locks
+    from resumption.guard.claims.servers import server_locks
 
     def connect() -> psycopg.Connection[Any]:
         return psycopg.connect(address, autocommit=True, prepare_threshold=None, row_factory=tuple_row)
 
-    return session_locks(address, connect)
+    return server_locks(address, connect)
 
 
 def _place(config: RunnableConfig, checkpoint: str) -> tuple[str, str, str]:

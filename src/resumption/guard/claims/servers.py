@@ -1,0 +1,174 @@
+"""The locks of a PostgreSQL database: of sessions where a process can have one to itself, leases where it can't.
+
+A pooler that hands out sessions by transaction (PgBouncer in that mode, and others) gives the session that holds a lock
+to the next client. It shows when a session is opened: a pooler has one identity for its client, the server another for
+the session behind it. Which kind of pooler it is shows when a second client asks while the first is idle.
+
+Where one executor has to lease, all must: two that exclude others by different means don't exclude each other. So the
+table of leases, once it is there, is used by whoever opens a session; and a lease isn't granted while a session that
+was opened before has the lock.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from typing import Any, TypeVar
+
+import psycopg
+
+from resumption.guard import telemetry
+from resumption.guard.claims.expiring import ExpiringLocks
+from resumption.guard.claims.leases import LEASE_SECONDS
+from resumption.guard.claims.locks import Held, Locks
+from resumption.guard.claims.sessions import SessionLocks
+from resumption.guard.claims.statements import LEASES_POSTGRES, WHOSE_SESSION
+from resumption.guard.stores.postgres import execute_on
+from resumption.guard.stores.protocol import Work
+from resumption.guard.stores.session import drive
+
+__all__ = ["LeaseTable", "ServerLocks", "is_shared", "server_locks"]
+
+T = TypeVar("T")
+Connect = Callable[[], psycopg.Connection[Any]]
+
+_LOOKS = 3
+"""How many other clients have to get other sessions, before a pooler is taken for one that hands them out for good."""
+
+
+class _Shared(Exception):
+    """A session that others use too, or a database in which others have to lease."""
+
+
+class ServerLocks:
+    """The locks of this process in one database, of the kind that works there: it shows when the first is asked for."""
+
+    def __init__(self, connect: Connect) -> None:
+        """`connect` opens a connection, in autocommit mode, that prepares no statements."""
+        self._connect = connect
+        self._leases: ExpiringLocks | None = None
+        self._sessions: Locks = SessionLocks(self._own_session)
+        self._guard = threading.Lock()
+        _all.add(self)
+
+    def attempt(self, thread: str) -> Held | None:
+        """Take the lock of a thread, without waiting; None if somebody else has it."""
+        if self._leases is None:
+            try:
+                return self._sessions.attempt(thread)
+            except _Shared as reason:
+                with self._guard:
+                    if self._leases is None:
+                        self._leases = ExpiringLocks(LeaseTable(self._connect))
+                        telemetry.leasing("a PostgreSQL database", str(reason), LEASE_SECONDS)
+        return self._leases.attempt(thread)
+
+    def _own_session(self) -> psycopg.Connection[Any]:
+        session = self._connect()
+        row = session.execute(WHOSE_SESSION).fetchone()
+        if row is not None and row[1]:
+            session.close()
+            raise _Shared("others of its executors have to, and it has a table of leases")
+        if row is not None and row[0] != session.info.backend_pid and is_shared(session, self._connect):
+            session.close()
+            raise _Shared("a pooler hands its sessions out by transaction")
+        return session
+
+    def forget(self) -> None:
+        """In a forked child, where another thread of the parent may have held the guard."""
+        self._guard = threading.Lock()
+
+
+def is_shared(session: psycopg.Connection[Any], connect: Connect) -> bool:
+    """Whether a pooler gives this session to others while it is idle; whether there is a pooler isn't asked.
+
+    Others are made to hold on to what they get, so a pooler with sessions to spare runs out of them, or gives this
+    client another.
+    """
+    with ExitStack() as others:
+        mine = _process(session)
+        for _ in range(_LOOKS):
+            other = others.enter_context(closing(connect()))
+            try:
+                other.execute("BEGIN")
+                theirs = _process(other)
+                now = _process(session)
+            except psycopg.Error:
+                return True  # it hands them out by statement, or has one for all
+            if theirs == mine or now != mine:
+                return True
+    return False
+
+
+def _process(session: psycopg.Connection[Any]) -> int:
+    row = session.execute(WHOSE_SESSION).fetchone()
+    if row is None:
+        raise AssertionError("a SELECT without FROM has one row")
+    return int(row[0])
+
+
+class LeaseTable:
+    """Leases in a database, by a connection of their own."""
+
+    sql = LEASES_POSTGRES
+    unreachable: type[Exception] = psycopg.Error
+
+    def __init__(self, connect: Connect) -> None:
+        self._connect = connect
+        self._start()
+        _all.add(self)
+        self.transact(self._creating())
+
+    def _start(self) -> None:
+        self._guard = threading.Lock()
+        self._connection: psycopg.Connection[Any] | None = None
+
+    def _creating(self) -> Work[None]:
+        yield self.sql.create_lock, ()
+        yield self.sql.create, ()
+
+    def look(self, work: Work[T]) -> T:
+        """Run an operation of reads."""
+        return self._run(work, transaction=False)
+
+    def transact(self, work: Work[T]) -> T:
+        """Run an operation in one transaction."""
+        return self._run(work, transaction=True)
+
+    def _run(self, work: Work[T], *, transaction: bool) -> T:
+        with self._guard, ExitStack() as block:
+            if self._connection is None or self._connection.closed:
+                self._connection = self._connect()
+            connection = self._connection
+            if transaction:
+                block.enter_context(connection.transaction())
+            return drive(work, execute_on(connection))
+
+    def forget(self) -> None:
+        """In a forked child: the connection is the parent's, and a goodbye from here would end it."""
+        _inherited.append(self._connection)
+        self._start()
+
+
+_all: weakref.WeakSet[ServerLocks | LeaseTable] = weakref.WeakSet()
+_inherited: list[object] = []
+_by_place: dict[str, ServerLocks] = {}
+_by_place_guard = threading.Lock()
+
+
+def server_locks(place: str, connect: Connect) -> ServerLocks:
+    """The locks of this process in the database at `place`, of which there is one set."""
+    with _by_place_guard:
+        return _by_place.setdefault(place, ServerLocks(connect))
+
+
+def _forget_all() -> None:
+    for one in list(_all):
+        one.forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_all)

@@ -1,0 +1,17 @@
+"""The adapter for guarded agents whose middleware asks about each tool call as it starts."""
+
+from __future__ import annotations
+
+from resumption.history.workload import Workload
+from resumption.planes.interface import Instruments, Store
+from resumption.planes.langgraph.tampering import tamper
+from resumption.planes.langgraph_guarded.agent import open_agent
+from resumption.planes.langgraph_guarded.runs import GuardedRun
+from resumption.planes.langgraph_guarded.spec import AGENT_PER_CALL
+
+__all__ = ["open_run", "tamper"]
+
+
+def open_run(workload: Workload, store: Store, instruments: Instruments) -> GuardedRun:
+    """Open the workload's run in `store`, as a guarded agent with tools; nothing is executed."""
+    return open_agent(AGENT_PER_CALL, "per_call", workload, store, instruments)
