@@ -70,13 +70,14 @@ def creating(sql: Statements) -> Work[None]:
     yield sql.schema_record, (SCHEMA_VERSION, secrets.token_hex(16))
 
 
-def fencing(sql: Statements, thread: str, token: str, held: int | None) -> Work[int]:
+def fencing(sql: Statements, thread: str, token: str, held: int | None, seen: Fence | None = None) -> Work[int]:
     """The fence under which this write happens: that of the caller's grant, made now if `held` is None.
 
     The caller holds the thread's lock, so whoever had the last grant is gone. Raises `Fenced` if the caller's own grant
-    was followed by another: it lost the lock without noticing, and must stop.
+    was followed by another: it lost the lock without noticing, and must stop. With `seen`, the last grant as it was
+    read since the lock was taken, the grant fails if there was another one since.
     """
-    current = yield from _fence(sql, thread)
+    current = seen if seen is not None else (yield from _fence(sql, thread))
     if held is None and current.holder == token:
         held = current.number  # granted before, by a transaction whose commit was not confirmed
     outcome = lease(
@@ -124,10 +125,7 @@ def _replaced(thread: str, outcome: Lease) -> Fenced:
 
 def _fence(sql: Statements, thread: str) -> Work[Fence]:
     found = yield sql.fence, (thread,)
-    if not found.rows:
-        return Fence()
-    number, holder = found.rows[0]
-    return Fence(int(str(number)), None if holder is None else str(holder))
+    return Fence.of(found.rows)
 
 
 def claiming(sql: Statements, claim: Claim) -> Work[None]:

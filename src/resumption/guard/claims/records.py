@@ -16,6 +16,14 @@ class Fence:
     number: int = 0
     holder: str | None = None
 
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[object]]) -> Fence:
+        """The fence from the rows that were selected, of which there is one once there was a grant."""
+        if not rows:
+            return cls()
+        number, holder = rows[0]
+        return cls(int(str(number)), None if holder is None else str(holder))
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -51,7 +59,7 @@ class Claim:
 
     def values(self) -> tuple[object, ...]:
         """The claim as parameters, in the order of `CLAIM_COLUMNS`."""
-        return dataclasses.astuple(self)
+        return tuple(getattr(self, column) for column in CLAIM_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +84,7 @@ class Delivery:
 
     def values(self) -> tuple[object, ...]:
         """The delivery as parameters, in the order of `DELIVERY_COLUMNS`."""
-        return dataclasses.astuple(self)
+        return tuple(getattr(self, column) for column in DELIVERY_COLUMNS)
 
 
 CLAIM_COLUMNS = tuple(field.name for field in dataclasses.fields(Claim))

@@ -50,13 +50,19 @@ class Statements:
     """One dialect's statements, by the role each plays. `?` marks a parameter."""
 
     fence: str = "SELECT number, holder FROM resumption_fences WHERE thread = ?"
+    glance: str | None = None
+    """Reads the fence without locking it, where a transaction that grants the next one would have to wait for that."""
     threads: str = "SELECT thread FROM resumption_fences ORDER BY thread"
     grant_first: str = "INSERT INTO resumption_fences (thread, number, holder) VALUES (?, ?, ?)"
     grant: str = "UPDATE resumption_fences SET number = ?, holder = ? WHERE thread = ? AND number = ?"
     claim: str = f"INSERT INTO resumption_claims ({_CLAIMS}) VALUES ({_marks(CLAIM_COLUMNS)})"
     unclaim: str = "DELETE FROM resumption_claims WHERE thread = ? AND key = ?"
     claims_of: str = f"SELECT {_CLAIMS} FROM resumption_claims WHERE thread = ? AND interrupt = ? ORDER BY id DESC"
-    last_claim: str = f"SELECT {_CLAIMS} FROM resumption_claims WHERE thread = ? ORDER BY id DESC LIMIT 1"
+    last_claims: str = (
+        f"SELECT {_CLAIMS} FROM resumption_claims WHERE thread = ? AND root ="
+        " (SELECT root FROM resumption_claims WHERE thread = ? ORDER BY id DESC LIMIT 1) ORDER BY id"
+    )
+    """The last claim, after those that were made at the same checkpoint."""
     claims_at: str = f"SELECT {_CLAIMS} FROM resumption_claims WHERE thread = ? AND root = ? ORDER BY id"
     all_claims: str = f"SELECT {_CLAIMS} FROM resumption_claims ORDER BY id"
     delivery: str = f"SELECT {_DELIVERIES} FROM resumption_deliveries WHERE thread = ? AND identity = ?"
@@ -104,6 +110,9 @@ def _postgres() -> Statements:
     changed = replace(
         base,
         fence=f"{base.fence} FOR UPDATE",
+        glance=base.fence,
+        # Fails if there is nothing to change, so that nobody needs to wait for its answer to know.
+        grant=f"WITH granted AS ({base.grant} RETURNING 1) SELECT 1 / count(*) FROM granted",
         has_schema="SELECT to_regclass('resumption_schema')::text",
         # CREATE TABLE IF NOT EXISTS races with itself in PostgreSQL: one lock makes setup one at a time.
         schema_lock="SELECT pg_advisory_xact_lock(7304601924)",

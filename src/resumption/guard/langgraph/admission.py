@@ -163,7 +163,7 @@ def _redelivered(call: Call, house: House, tenure: Tenure | None) -> Course[Run 
 
 def _retried(call: Call, house: House, tenure: Tenure, before: Delivery) -> Course[Run | Replay | None]:
     """Go on with a delivery that was accepted and came to no outcome."""
-    sight = yield from house.look(call)
+    sight = yield from house.look(call, tenure)
     if sight.superstep.head == before.head and call.intent is Intent.START:
         return Run(tenure, call.payload, call)  # the input isn't durable: it was accepted, no more
     mine = [one for one in sight.claims.values() if one.delivery == call.delivery]
@@ -219,7 +219,7 @@ def _superseded(call: Call, outcome: Branch) -> GuardError:
 def _resume(
     call: Call, house: House, tenure: Tenure | None, bound: tuple[Bound, ...] | None
 ) -> Course[Run | Replay | _Wait]:
-    sight = yield from house.look(call)
+    sight = yield from house.look(call, tenure)
     if bound is None:
         bound = yield from _bind(call, house, sight, busy=tenure is None)
     verdicts = [(one, _claim(one, sight, house, leased=tenure is not None)) for one in bound]

@@ -37,6 +37,7 @@ __all__ = [
     "forgetting",
     "knowing",
     "newest",
+    "newest_of",
     "placing",
     "putting",
     "question_id",
@@ -174,12 +175,16 @@ class Superstep:
 
 def newest(sql: SlotStatements, thread: str) -> Work[str]:
     """The newest checkpoint of the root graph; empty if the thread has none."""
-    found = yield sql.head, (thread, "")
-    return str(found.rows[0][0]) if found.rows else ""
+    return newest_of((yield sql.head, (thread, "")))
+
+
+def newest_of(reply: Reply) -> str:
+    """The checkpoint that a reply to the statement `head` has; empty if there is none."""
+    return str(reply.rows[0][0]) if reply.rows else ""
 
 
 def rows_of(reply: Reply) -> list[Row]:
-    """The recorded writes that a reply to the statement `rows` has."""
+    """The recorded writes that a reply to the statements `rows` and `rows_at_head` has."""
     return [Row(str(row[0]), str(row[1]), str(row[2]), bytes(row[3] or b"")) for row in reply.rows]  # type: ignore[call-overload]  # a blob
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from resumption.errors import Fenced
 from resumption.guard.claims.locks import Held
+from resumption.guard.claims.records import Fence
 
 __all__ = ["KEY", "Tenure", "acting", "tenure_of"]
 
@@ -28,6 +29,8 @@ class Tenure:
         self.token = secrets.token_hex(16)
         self.fence: int | None = None
         """The fence of this tenure's grant; None until its first write has made one."""
+        self.seen: Fence | None = None
+        """The last grant before this tenure's, if it was read since the lease was taken. Good for one attempt."""
         self._held = held
         self._process = os.getpid()
         self._guard = threading.Lock()
