@@ -42,6 +42,8 @@ class Open(Generic[E]):
     """Of the saver, and of its copies."""
     connection: Any
     execute: E
+    cursor: Any = None
+    """One for writes whose answers nobody waits for, where making one takes time."""
 
 
 _opened: ContextVar[Open[Any] | None] = ContextVar("resumption_open_transaction", default=None)
