@@ -236,6 +236,8 @@ def _resume(
         _must_be_addressable(taken)
     if taken or call.delivery:
         yield Write(tenure, lambda: claiming(call, house, sight, taken))
+        for owner in filter(None, (sight.owners.get(one.interrupt) for one in taken)):
+            tenure.answered[owner.namespace, owner.checkpoint, owner.task] = owner.answered + 1
     return Run(tenure, call.remainder, call, withdraw=lambda: withdrawing(call, house, sight, taken))
 
 

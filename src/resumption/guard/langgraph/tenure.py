@@ -31,6 +31,9 @@ class Tenure:
         """The fence of this tenure's grant; None until its first write has made one."""
         self.seen: Fence | None = None
         """The last grant before this tenure's, if it was read since the lease was taken. Good for one attempt."""
+        self.answered: dict[tuple[str, str, str], int] = {}
+        """How many answers a task's slot has, at most, where this tenure wrote it: nobody else does meanwhile. By
+        namespace, checkpoint and task."""
         self._held = held
         self._process = os.getpid()
         self._guard = threading.Lock()
