@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from resumption.guard.langgraph.slots import RESUME
+from resumption.guard.langgraph.slots import NULL_TASK, RESUME, putting
 from resumption.guard.langgraph.tenure import KEY, Tenure
 
 from .programs import THREAD, answer
@@ -82,3 +82,16 @@ def test_the_answer_that_a_call_claimed_is_known_to_its_tenure(bench):
     app.invoke(answer("yes"), THREAD)
     assert not [text for text in asked if text.startswith("SELECT type, value")]
     assert bench.fired() == ["pay=yes"]
+
+
+def test_an_answer_that_was_left_for_anybody_is_served_to_nobody_once_another_is_claimed(bench):
+    """As stock LangGraph leaves one, should it die after recording it."""
+    app = bench.guarded(bench.builder(pay=bench.gate("pay", "sure?", "really?")))
+    app.invoke({"trail": []}, THREAD)
+    keeper, head = app.checkpointer, app.get_state(THREAD).config["configurable"]["checkpoint_id"]
+    at = ("", head, NULL_TASK)
+    keeper.guard_write(None, lambda: putting(keeper.guard_slots, "t", at, RESUME, keeper.serde.dumps_typed("left")))
+    app.invoke(answer("yes"), THREAD)
+    assert bench.fired() == []
+    app.invoke(answer("indeed"), THREAD)
+    assert bench.fired() == ["pay=yes,indeed"]

@@ -17,7 +17,7 @@ from resumption.guard.langgraph.slots import (
     Row,
     Superstep,
     Unpack,
-    newest_of,
+    newest,
     reading,
     rows_of,
     visiting,
@@ -151,7 +151,6 @@ def _seeing(
     found = yield Batch(
         [
             (slots.rows_at_head, (thread, "", thread, "")),
-            (slots.head, (thread, "")),
             (sql.last_claims, (thread, thread)),
             *([(sql.claims_at, (thread, call.checkpoint))] if call.checkpoint else []),
             *([(glance, (thread,))] if glance else []),
@@ -159,12 +158,12 @@ def _seeing(
         ]
     )
     replies = iter(found.parts)
-    rows, head, last = next(replies), newest_of(next(replies)), _claims(next(replies))
+    rows, last = next(replies), _claims(next(replies))
     addressed = _claims(next(replies)) if call.checkpoint else []
     fence = Fence.of(next(replies).rows) if glance else None
     named = {name: _claims(reply) for name, reply in zip(names, replies, strict=True)}
-    if rows.rows and rows.rows[0][-1] != head:  # it moved on meanwhile, in the hands of somebody who has the lease
-        rows = yield slots.rows, (thread, "", head)
+    # Where nothing was written, nothing is asked: so it was a moment ago, whatever is the newest by now.
+    head = str(rows.rows[0][-1]) if rows.rows else (yield from newest(slots, thread))
     superstep = yield from reading(slots, thread, Superstep(head, {("", head): rows_of(rows)}), nested_under)
     waiting = [claim for claim in last if claim.root == head]
     inside = {(claim.namespace, claim.checkpoint) for claim in waiting if claim.namespace}

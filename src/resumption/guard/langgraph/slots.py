@@ -37,7 +37,6 @@ __all__ = [
     "forgetting",
     "knowing",
     "newest",
-    "newest_of",
     "placing",
     "putting",
     "question_id",
@@ -146,6 +145,12 @@ class Superstep:
         """The tasks whose results are recorded."""
         return sorted({row.task for rows in self.rows.values() for row in rows if row.channel not in _CONTROL})
 
+    @property
+    def answers_anybody(self) -> bool:
+        """Whether an answer is recorded for whoever asks first."""
+        rows = self.rows.get(("", self.head), ())
+        return any(row.task == NULL_TASK and row.channel == RESUME for row in rows)
+
     def shown_at(self, at: tuple[str, str, str], unpack: Unpack) -> list[Interrupt]:
         """The questions that a task shows."""
         namespace, checkpoint, task = at
@@ -175,12 +180,8 @@ class Superstep:
 
 def newest(sql: SlotStatements, thread: str) -> Work[str]:
     """The newest checkpoint of the root graph; empty if the thread has none."""
-    return newest_of((yield sql.head, (thread, "")))
-
-
-def newest_of(reply: Reply) -> str:
-    """The checkpoint that a reply to the statement `head` has; empty if there is none."""
-    return str(reply.rows[0][0]) if reply.rows else ""
+    found = yield sql.head, (thread, "")
+    return str(found.rows[0][0]) if found.rows else ""
 
 
 def rows_of(reply: Reply) -> list[Row]:
