@@ -223,7 +223,7 @@ class Unrecorded(LedgerError):
 
 
 class LedgerUnavailable(LedgerError):
-    """The store could not be read or written in time. Nothing was fired."""
+    """The store of a ledger, or of a guarded checkpointer, could not be read or written in time. Nothing was fired."""
 
     code = "RSM-406"
 

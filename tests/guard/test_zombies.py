@@ -16,8 +16,10 @@ from resumption.decide import admit as decide
 from resumption.errors import EffectRunning, InDoubt, LedgerUnavailable, Superseded
 from resumption.guard import liveness, operators
 from resumption.guard.liveness import OwnerLock
+from resumption.guard.stores import postgres
 from resumption.guard.stores.records import ALIVE, DEAD, UNPROVEN, Owner
 
+from .pooler import pooled
 from .support import Child, World, child, until
 
 
@@ -188,6 +190,21 @@ def test_a_dead_owner_seen_from_elsewhere_stays_in_doubt(
     with pytest.raises(InDoubt) as caught:
         effect(Ledger(postgres_url), key="charge", on_doubt=on_doubt)(lambda: world.fire("rival"))()  # type: ignore[arg-type]  # per case
     assert caught.value.branch == decide.IN_DOUBT_UNPROVEN
+    assert world.fired == ["owner"]
+
+
+@pytest.mark.parametrize("noticed", [True, False])
+def test_a_dead_owner_that_came_by_a_pooler_is_not_taken_for_alive(
+    database_url: str, hold: Hold, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, noticed: bool
+) -> None:
+    """The pooler keeps its session, and would keep a lock in it: the control is a pooler that isn't noticed."""
+    if not noticed:
+        monkeypatch.setattr(postgres, "is_shared", lambda session, connect: False)
+    with pooled(database_url, "transaction") as behind:
+        hold(behind).kill()
+        elsewhere(monkeypatch, tmp_path)
+        with pytest.raises(InDoubt if noticed else EffectRunning):
+            effect(Ledger(database_url, wait=0.0), key="charge")(lambda: world.fire("rival"))()
     assert world.fired == ["owner"]
 
 

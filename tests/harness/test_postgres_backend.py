@@ -116,8 +116,7 @@ def test_content_is_the_same_only_where_the_rows_are(server: ThrowawayPostgres) 
         with psycopg.connect(first) as connection:
             connection.execute("CREATE TABLE said (word text)")
             connection.execute("INSERT INTO said VALUES ('once')")
-        databases.settle(first)
-        second = databases.create(first)
+        second = databases.copy(first)
         before = databases.content_digest(first)
         assert databases.content_digest(second) == before
         with psycopg.connect(second) as connection:

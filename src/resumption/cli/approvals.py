@@ -10,8 +10,8 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from resumption.errors import UnknownName
-from resumption.guard.claims import statements
+from resumption.errors import SchemaMismatch, UnknownName
+from resumption.guard.claims import protocol, statements
 from resumption.guard.claims.records import Claim
 from resumption.guard.stores.protocol import Work
 
@@ -77,6 +77,11 @@ def _entries(url: str) -> list[dict[str, Any]]:
         found, sql = PostgresStore(url, 30.0), statements.POSTGRES
 
     def reading() -> Work[list[dict[str, Any]]]:
+        if not (yield from protocol.present(sql)):
+            raise SchemaMismatch(
+                "The guard has no tables in this database, or an earlier release wrote them.",
+                advice="Name the saver's database, or the guard's store; a guarded graph brings its tables up to date.",
+            )
         claims = [Claim.of(row) for row in (yield sql.all_claims, ()).rows]
         entries = [
             {

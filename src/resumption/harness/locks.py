@@ -65,7 +65,10 @@ class Recipe:
 
 
 def read_recipe(spec: PlaneSpec) -> Recipe:
-    """The recipe beside a plane, or beside the one whose locks it shares. Without one, the plane's own `requires` are installed and nothing is committed."""
+    """The recipe beside a plane, or beside the one whose locks it shares.
+
+    Without one, the plane's own `requires` are installed and nothing is committed.
+    """
     file = _folder(spec) / "recipe.toml"
     if not file.is_file():
         return Recipe(requires=tuple(spec.requires))

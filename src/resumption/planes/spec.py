@@ -105,7 +105,10 @@ class PlaneSpec:
     locks: str = ""
     """The package whose `locks/` its environments are made from; the adapter's own unless another is named."""
     preload: Sequence[str] = ()
-    """Modules that the zygote imports once, before any fork."""
+    """What the zygote loads once, before any fork: modules to import, and functions to call, as `module:function`.
+
+    A function may compute what each process would else compute anew (`planes.rehearsal`). It opens nothing that lasts,
+    and leaves no thread: the zygote refuses to fork beside one."""
     backends: Sequence[Backend]
     forms: Sequence[Form]
     durability: Durability = Durability.FRAMEWORK

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
@@ -52,6 +52,10 @@ class Harm(StrEnum):
     """While it is stopped, the server gives up all its sessions."""
 
 
+CUTS = (Harm.CUT_LEASE, Harm.CUT)
+"""What makes a zombie of an executor: others may have the thread while it goes on."""
+
+
 @dataclass(slots=True)
 class Fault:
     """What is done to one executor, at a boundary of a statement (by number) or at a place in the gate."""
@@ -80,6 +84,11 @@ class Tally:
     """Paid by a decision that nobody made, or other than the state says."""
     wrong: list[str] = field(default_factory=list)
     """The protocols that went wrong, by their names: each can be run again by its number."""
+
+    def record(self) -> dict[str, Any]:
+        """The figures, for a report."""
+        names = [one.name for one in fields(self) if one.name != "harmed"]
+        return {**{name: getattr(self, name) for name in names}, "harmed": dict(self.harmed)}
 
     def clean(self) -> bool:
         """Whether nothing went wrong, and something could have."""
@@ -154,7 +163,7 @@ class _Protocol:
             tally.wrong.append(f"{self._thread}: paid {paid}, notified {fired['notify']}, state {state.values}")
 
     def _fault(self) -> Fault | None:
-        cuts = (Harm.CUT, Harm.CUT_LEASE) if self._database.on_server else ()
+        cuts = CUTS if self._database.on_server else ()
         harm = self._chance.choice((None, Harm.KILL, Harm.KILL, Harm.STOP, *cuts))
         if harm is None:
             return None
@@ -165,7 +174,10 @@ class _Protocol:
 
     def _together(self, calls: Sequence[tuple[Any, Fault | None]]) -> None:
         """Make each call in a process of its own; wait for all, letting those that are stopped go on after a while."""
-        running = [(_start(self._executor(payload, fault)), fault) for payload, fault in calls]
+        beside_zombies = self._database.leased > 0 or any(
+            fault is not None and fault.harm in CUTS for _, fault in calls
+        )
+        running = [(_start(self._executor(payload, fault, beside_zombies)), fault) for payload, fault in calls]
         self._tally.executors += len(running)
         # All at once: one that is stopped may have the lease that the others wait for.
         with ThreadPoolExecutor(len(running)) as watchers:
@@ -185,12 +197,12 @@ class _Protocol:
                 return harmed
             assert fault is not None
             harmed.append(fault.harm)
-            if fault.harm in (Harm.CUT, Harm.CUT_LEASE):
+            if fault.harm in CUTS:
                 cut_off(self._database.address, _name(pid), lease_only=fault.harm is Harm.CUT_LEASE)
-            time.sleep(PAUSE_SECONDS)
+            time.sleep(max(PAUSE_SECONDS, 2 * self._database.leased))  # so that another may have its lease meanwhile
             os.kill(pid, signal.SIGCONT)
 
-    def _executor(self, payload: Any, fault: Fault | None) -> Callable[[], None]:
+    def _executor(self, payload: Any, fault: Fault | None, beside_zombies: bool) -> Callable[[], None]:
         def execute() -> None:
             database = self._database.named(_name(os.getpid())) if self._database.on_server else self._database
             delivery = {"delivery_id": "start"} if isinstance(payload, dict) else {}
@@ -201,8 +213,11 @@ class _Protocol:
                     pass  # a rival was first
                 except InDoubt:
                     pass  # a rival that may live has begun the effect
-                except (Fenced, LedgerUnavailable, psycopg.Error):
-                    if fault is None or not fault.struck or fault.harm is Harm.STOP:
+                except Fenced:
+                    if not beside_zombies:
+                        raise
+                except (LedgerUnavailable, psycopg.Error):
+                    if fault is None or not fault.struck or fault.harm not in CUTS:
                         raise
 
         return execute

@@ -259,6 +259,46 @@ def test_an_answer_at_a_breakpoint_is_served_to_the_gate_behind_it(bench):
     assert app.invoke(answer("B"), THREAD)["trail"] == ["draft", "pay=A,B"]
 
 
+def test_a_second_answer_to_a_run_that_was_cut_off_behind_its_gate_is_refused(bench):
+    """It would recover the run, and wait for whatever is asked next: the gate that it was meant for has its answer."""
+    failing = [True]
+
+    def notify(state: State) -> Any:
+        if failing:
+            raise ConnectionError
+        bench.fire("notify")
+        return {"trail": ["notify"]}
+
+    app = bench.guarded(bench.builder(pay=bench.gate("pay"), notify=notify, last=bench.gate("last")))
+    app.invoke(INPUT, THREAD)
+    with pytest.raises(ConnectionError):
+        app.invoke(answer("yes"), THREAD)
+    failing.clear()
+    with pytest.raises(AlreadyConsumed):
+        app.invoke(answer("no"), THREAD)
+    assert bench.fired() == ["pay=yes"]
+    assert "__interrupt__" in app.invoke(answer("yes"), THREAD)
+    assert bench.fired() == ["pay=yes", "notify"]
+
+
+def test_an_answer_behind_an_update_of_an_answered_run_is_served_to_the_next_gate(bench):
+    app = bench.guarded(bench.builder(pay=bench.gate("pay"), last=bench.gate("last")))
+    app.invoke(INPUT, THREAD)
+    app.invoke(answer("yes"), THREAD)
+    app.update_state(THREAD, {"trail": ["by hand"]}, as_node="pay")
+    assert app.invoke(answer("no"), THREAD)["trail"] == ["pay=yes", "by hand", "last=no"]
+
+
+def test_an_answer_at_a_breakpoint_of_a_subgraph_is_served_to_the_gate_behind_it(bench):
+    inner = bench.builder(draft=bench.step("draft"), send=bench.gate("send")).compile(interrupt_before=["send"])
+    app = bench.guarded(bench.builder(pay=bench.gate("pay"), inner=inner))
+    app.invoke(INPUT, THREAD)
+    app.invoke(answer("A"), THREAD)
+    assert bench.fired() == ["pay=A", "draft"]
+    app.invoke(answer("B"), THREAD)
+    assert bench.fired() == ["pay=A", "draft", "send=B"]
+
+
 def test_an_answer_comes_with_an_update(bench):
     app = bench.approval()
     app.invoke(INPUT, THREAD)

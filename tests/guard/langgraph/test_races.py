@@ -32,7 +32,7 @@ def held_to_the_contract(heat: Heat, contest: Contest, racers: int) -> None:
     """One executed; who brought the same decision has its outcome, who brought another was refused."""
     (fired,) = heat.fired
     contradictions = {Contest.DIFFERENT: racers - 1, Contest.EQUAL: 0, Contest.MIXED: racers // 4}[contest]
-    refused = Counter({name: heat.told[name] for name in ("AlreadyConsumed", "DecisionPending")})
+    refused = Counter({name: heat.told.get(name, 0) for name in ("AlreadyConsumed", "DecisionPending")})
     assert heat.told[fired] == racers - contradictions, heat.told
     assert refused.total() == contradictions, heat.told
     assert contest is Contest.MIXED or not refused["DecisionPending"], "nobody's executor died"

@@ -6,7 +6,6 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict
 
 import pytest
 
@@ -34,7 +33,7 @@ def test_a_sample_of_protocols_under_fire_ends_well(quick, database, sample):
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_ten_thousand_protocols_under_fire_end_well(quick, database, shard, record_property: Callable[..., None]):
     tally = soak(quick, database, range(shard * PER_SHARD, (shard + 1) * PER_SHARD), SEED)
-    record_property("soak", json.dumps({"database": database.kind, **asdict(tally)}))
+    record_property("soak", json.dumps({"database": database.kind, **tally.record()}))
     assert tally.clean(), tally
 
 

@@ -19,7 +19,7 @@ _TEXTS = [
     )
     for field in dataclasses.fields(dialect)
     if isinstance(getattr(dialect, field.name), str)
-] + [claims.MUST_HOLD, claims.WHOSE_SESSION]
+] + [claims.MUST_HOLD, claims.HAS_LEASES]
 _KEYS = {
     "thread",
     "key",
@@ -30,6 +30,7 @@ _KEYS = {
     "beat",
     "name",
     "holder",
+    "attname",
     "attrelid",
     "attnum",
     "NOT",

@@ -27,6 +27,7 @@ __all__ = [
     "creating",
     "delivered",
     "fencing",
+    "glancing",
     "holding",
     "now",
     "place",
@@ -47,41 +48,66 @@ def place() -> str:
 
 
 def present(sql: Statements) -> Work[bool]:
-    """Whether the tables are there, and of a version that this release knows."""
+    """Whether the tables are there, as this release needs them. Raises `SchemaMismatch` if a later one wrote them."""
     found = yield sql.has_schema, ()
     if not found.rows or found.rows[0][0] is None:
         return False
-    found = yield sql.schema, ()
-    if not found.rows:
-        return False
-    if found.rows[0][0] != SCHEMA_VERSION:
-        raise SchemaMismatch(
-            f"The guard's tables are of version {found.rows[0][0]}; this release knows version {SCHEMA_VERSION}.",
-            advice="Use the release that wrote them.",
-        )
-    return True
+    return (yield from _version(sql)) == SCHEMA_VERSION
 
 
 def creating(sql: Statements) -> Work[None]:
-    """Create the tables, unless another process has done so meanwhile."""
+    """Create the tables, or bring older ones up to date, unless another process has done so meanwhile."""
     yield sql.schema_lock, ()
     for statement in sql.create:
         yield statement, ()
     yield sql.schema_record, (SCHEMA_VERSION, secrets.token_hex(16))
+    if (yield from _version(sql)) == SCHEMA_VERSION:
+        return
+    found = yield sql.has_finished, ()
+    if not found.rows:
+        yield sql.add_finished, ()
+    yield sql.schema_raise, (SCHEMA_VERSION,)
 
 
-def fencing(sql: Statements, thread: str, token: str, held: int | None, seen: Fence | None = None) -> Work[int]:
+def _version(sql: Statements) -> Work[int]:
+    """The version of the tables; 0 if there are none."""
+    found = yield sql.schema, ()
+    version = int(str(found.rows[0][0])) if found.rows else 0
+    if version > SCHEMA_VERSION:
+        raise SchemaMismatch(
+            f"The guard's tables are of version {version}; this release knows those up to {SCHEMA_VERSION}.",
+            advice="Use the release that wrote them, or a later one.",
+        )
+    return version
+
+
+def glancing(sql: Statements, thread: str) -> Work[Fence]:
+    """The thread's last grant, for whoever has just taken its lock."""
+    found = yield sql.glance, (thread,)
+    return Fence.of(found.rows)
+
+
+def fencing(
+    sql: Statements, thread: str, token: str, held: int | None, seen: Fence | None = None, *, first: bool = False
+) -> Work[int]:
     """The fence under which this write happens: that of the caller's grant, made now if `held` is None.
 
-    The caller holds the thread's lock, so whoever had the last grant is gone. Raises `Fenced` if the caller's own grant
-    was followed by another: it lost the lock without noticing, and must stop. With `seen`, the last grant as it was
-    read since the lock was taken, the grant fails if there was another one since.
+    The caller took the thread's lock, so whoever had the last grant before that is gone. `seen` is that grant; None for
+    a lock that can't be lost. Raises `Fenced` if the caller lost the lock without noticing, and must stop: there was
+    another grant since it took the lock, or since its own grant. At the `first` attempt nothing can have been granted
+    to the caller, so where the grant itself finds out whether there was another since, the fence isn't read again.
     """
-    current = seen if seen is not None else (yield from _fence(sql, thread))
+    current = seen if first and seen is not None and sql.checks_grant else (yield from _fence(sql, thread))
     if held is None and current.holder == token:
         held = current.number  # granted before, by a transaction whose commit was not confirmed
     outcome = lease(
-        holder=current.holder, fence=current.number, expires=None, dead=True, caller=token, held_fence=held, now=0
+        holder=current.holder,
+        fence=current.number,
+        expires=None,
+        dead=seen is None or seen == current,
+        caller=token,
+        held_fence=held,
+        now=0,
     )
     if not holds(outcome):
         raise _replaced(thread, outcome)

@@ -1,8 +1,7 @@
 """The locks of a PostgreSQL database: of sessions where a process can have one to itself, leases where it can't.
 
 A pooler that hands out sessions by transaction (PgBouncer in that mode, and others) gives the session that holds a lock
-to the next client. It shows when a session is opened: a pooler has one identity for its client, the server another for
-the session behind it. Which kind of pooler it is shows when a second client asks while the first is idle.
+to the next client. It shows when a session is opened.
 
 Where one executor has to lease, all must: two that exclude others by different means don't exclude each other. So the
 table of leases, once it is there, is used by whoever opens a session; and a lease isn't granted while a session that
@@ -15,7 +14,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from typing import Any, TypeVar
 
 import psycopg
@@ -25,18 +24,16 @@ from resumption.guard.claims.expiring import ExpiringLocks
 from resumption.guard.claims.leases import LEASE_SECONDS
 from resumption.guard.claims.locks import Held, Locks
 from resumption.guard.claims.sessions import SessionLocks
-from resumption.guard.claims.statements import LEASES_POSTGRES, WHOSE_SESSION
+from resumption.guard.claims.statements import HAS_LEASES, LEASES_POSTGRES
+from resumption.guard.stores.poolers import is_shared
 from resumption.guard.stores.postgres import execute_on
 from resumption.guard.stores.protocol import Work
 from resumption.guard.stores.session import drive
 
-__all__ = ["LeaseTable", "ServerLocks", "is_shared", "server_locks"]
+__all__ = ["LeaseTable", "ServerLocks", "server_locks"]
 
 T = TypeVar("T")
 Connect = Callable[[], psycopg.Connection[Any]]
-
-_LOOKS = 3
-"""How many other clients have to get other sessions, before a pooler is taken for one that hands them out for good."""
 
 
 class _Shared(Exception):
@@ -68,46 +65,20 @@ class ServerLocks:
 
     def _own_session(self) -> psycopg.Connection[Any]:
         session = self._connect()
-        row = session.execute(WHOSE_SESSION).fetchone()
-        if row is not None and row[1]:
-            session.close()
-            raise _Shared("others of its executors have to, and it has a table of leases")
-        if row is not None and row[0] != session.info.backend_pid and is_shared(session, self._connect):
-            session.close()
-            raise _Shared("a pooler hands its sessions out by transaction")
-        return session
+        reason = ""
+        row = session.execute(HAS_LEASES).fetchone()
+        if row is not None and row[0]:
+            reason = "others of its executors have to, and it has a table of leases"
+        elif is_shared(session, self._connect):
+            reason = "a pooler hands its sessions out by transaction"
+        if not reason:
+            return session
+        session.close()
+        raise _Shared(reason)
 
     def forget(self) -> None:
         """In a forked child, where another thread of the parent may have held the guard."""
         self._guard = threading.Lock()
-
-
-def is_shared(session: psycopg.Connection[Any], connect: Connect) -> bool:
-    """Whether a pooler gives this session to others while it is idle; whether there is a pooler isn't asked.
-
-    Others are made to hold on to what they get, so a pooler with sessions to spare runs out of them, or gives this
-    client another.
-    """
-    with ExitStack() as others:
-        mine = _process(session)
-        for _ in range(_LOOKS):
-            other = others.enter_context(closing(connect()))
-            try:
-                other.execute("BEGIN")
-                theirs = _process(other)
-                now = _process(session)
-            except psycopg.Error:
-                return True  # it hands them out by statement, or has one for all
-            if theirs == mine or now != mine:
-                return True
-    return False
-
-
-def _process(session: psycopg.Connection[Any]) -> int:
-    row = session.execute(WHOSE_SESSION).fetchone()
-    if row is None:
-        raise AssertionError("a SELECT without FROM has one row")
-    return int(row[0])
 
 
 class LeaseTable:

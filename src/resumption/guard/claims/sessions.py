@@ -153,7 +153,8 @@ class _Session:
 class _Entry:
     """One held lock."""
 
-    exclusive = True  # an executor that was cut off has the lock no more, and is rare enough to meet at the first write
+    exclusive = False  # the server may have given the session up, and the lock to another
+    expires = False
 
     def __init__(self, locks: SessionLocks, key: int, session: _Session) -> None:
         self._locks = locks

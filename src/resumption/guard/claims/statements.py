@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from resumption.guard.claims.records import CLAIM_COLUMNS, DELIVERY_COLUMNS
 
 __all__ = [
     "ASK_SESSION",
     "FREE_SESSION",
+    "HAS_LEASES",
     "LEASES_POSTGRES",
     "LEASES_SQLITE",
     "MUST_HOLD",
@@ -16,19 +18,19 @@ __all__ = [
     "SCHEMA_VERSION",
     "SQLITE",
     "TRY_SESSION",
-    "WHOSE_SESSION",
     "LeaseStatements",
     "Statements",
 ]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""2: a claim has `finished`. Tables that call themselves 1 may have it too: the column came before the number."""
 
 TRY_SESSION = b"SELECT pg_try_advisory_lock($1)"
 FREE_SESSION = b"SELECT pg_advisory_unlock($1)"
 ASK_SESSION = b"SELECT 1"
 
-WHOSE_SESSION = "SELECT pg_backend_pid(), to_regclass('resumption_leases') IS NOT NULL"
-"""Which of the server's processes answers, and whether executors of this database have had to lease."""
+HAS_LEASES = "SELECT to_regclass('resumption_leases') IS NOT NULL"
+"""Whether executors of this database have had to lease."""
 
 MUST_HOLD = (
     "SELECT 1 / (SELECT count(*) FROM (SELECT 1 FROM resumption_fences"
@@ -50,11 +52,13 @@ class Statements:
     """One dialect's statements, by the role each plays. `?` marks a parameter."""
 
     fence: str = "SELECT number, holder FROM resumption_fences WHERE thread = ?"
-    glance: str | None = None
-    """Reads the fence without locking it, where a transaction that grants the next one would have to wait for that."""
+    glance: str = fence
+    """Reads the fence without locking it."""
     threads: str = "SELECT thread FROM resumption_fences ORDER BY thread"
     grant_first: str = "INSERT INTO resumption_fences (thread, number, holder) VALUES (?, ?, ?)"
     grant: str = "UPDATE resumption_fences SET number = ?, holder = ? WHERE thread = ? AND number = ?"
+    checks_grant: bool = False
+    """Whether granting fails if the grant that it follows isn't the last one any more."""
     claim: str = f"INSERT INTO resumption_claims ({_CLAIMS}) VALUES ({_marks(CLAIM_COLUMNS)})"
     unclaim: str = "DELETE FROM resumption_claims WHERE thread = ? AND key = ?"
     claims_of: str = f"SELECT {_CLAIMS} FROM resumption_claims WHERE thread = ? AND interrupt = ? ORDER BY id DESC"
@@ -83,6 +87,10 @@ class Statements:
     schema_record: str = (
         "INSERT INTO resumption_schema (key, version, identity) VALUES ('claims', ?, ?) ON CONFLICT (key) DO NOTHING"
     )
+    schema_raise: str = "UPDATE resumption_schema SET version = ? WHERE key = 'claims'"
+    has_finished: str = "SELECT name FROM pragma_table_info('resumption_claims') WHERE name = 'finished'"
+    # Of a claim that was made before, nothing says which tasks beside it had finished: a copy runs them again.
+    add_finished: str = "ALTER TABLE resumption_claims ADD COLUMN finished TEXT NOT NULL DEFAULT '[]'"
     create: tuple[str, ...] = (
         "CREATE TABLE IF NOT EXISTS resumption_schema"
         " (key TEXT PRIMARY KEY, version INTEGER NOT NULL, identity TEXT NOT NULL)",
@@ -110,10 +118,14 @@ def _postgres() -> Statements:
     changed = replace(
         base,
         fence=f"{base.fence} FOR UPDATE",
-        glance=base.fence,
         # Fails if there is nothing to change, so that nobody needs to wait for its answer to know.
+        checks_grant=True,
         grant=f"WITH granted AS ({base.grant} RETURNING 1) SELECT 1 / count(*) FROM granted",
         has_schema="SELECT to_regclass('resumption_schema')::text",
+        has_finished=(
+            "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass('resumption_claims')"
+            " AND attname = 'finished' AND NOT attisdropped"
+        ),
         # CREATE TABLE IF NOT EXISTS races with itself in PostgreSQL: one lock makes setup one at a time.
         schema_lock="SELECT pg_advisory_xact_lock(7304601924)",
         create=tuple(
@@ -123,8 +135,9 @@ def _postgres() -> Statements:
             for statement in base.create
         ),
     )
-    texts = {one.name: getattr(changed, one.name) for one in fields(base) if one.name != "create"}
-    return replace(changed, **{name: text.replace("?", "%s") for name, text in texts.items()})
+    texts = {one.name: text for one in fields(base) if isinstance(text := getattr(changed, one.name), str)}
+    marked: dict[str, Any] = {name: text.replace("?", "%s") for name, text in texts.items()}
+    return replace(changed, **marked)
 
 
 POSTGRES = _postgres()

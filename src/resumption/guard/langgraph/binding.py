@@ -28,7 +28,7 @@ class Bound:
     interrupt: str
 
 
-def bind(call: Call, sight: Sight, *, superseded: bool, busy: bool, finished: bool) -> tuple[Bound, ...]:
+def bind(call: Call, sight: Sight, *, superseded: bool, busy: bool, finished: bool, rests: bool) -> tuple[Bound, ...]:
     """Find the interrupt of each answer; none at all if the call names a checkpoint where nothing was answered.
 
     Args:
@@ -37,6 +37,8 @@ def bind(call: Call, sight: Sight, *, superseded: bool, busy: bool, finished: bo
         superseded: whether it names a checkpoint that is not the newest.
         busy: whether another executor had the thread when it arrived.
         finished: whether the thread has nothing left to run. Matters only if nothing is asked.
+        rests: whether the run may stand where nobody asked anything, at a breakpoint or behind an update. Otherwise it
+            was cut off, and what comes is a second answer to the last question. Matters only if nothing is asked.
 
     Raises `AmbiguousAnswer`, `NotPending`, `UnknownAddress`.
     """
@@ -54,7 +56,8 @@ def bind(call: Call, sight: Sight, *, superseded: bool, busy: bool, finished: bo
     if outcome is Binding.AMBIGUOUS:
         raise _ambiguous(len(sight.questions))
     last = sight.last
-    if last is not None and (busy or finished or last.root == sight.superstep.head or last.digest == answer.digest):
+    again = last is not None and (last.root == sight.superstep.head or last.digest == answer.digest)
+    if last is not None and (busy or finished or again or not rests):
         return (Bound(answer, last.key, last.interrupt),)
     if outcome is Binding.NOTHING_PENDING:
         raise NotPending(

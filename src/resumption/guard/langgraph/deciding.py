@@ -13,10 +13,17 @@ from resumption.guard.langgraph.binding import Bound
 from resumption.guard.langgraph.calls import Call
 from resumption.guard.langgraph.house import House
 from resumption.guard.langgraph.sight import Sight
-from resumption.guard.langgraph.slots import NULL_TASK, RESUME, dropping, putting
+from resumption.guard.langgraph.slots import NULL_TASK, RESUME, dropping, newest, putting
 from resumption.guard.stores.protocol import Work
 
-__all__ = ["claiming", "withdrawing"]
+__all__ = ["accepting", "claiming", "withdrawing"]
+
+
+def accepting(call: Call, house: House) -> Work[None]:
+    """Record that a delivery was accepted which claims nothing: an input, or what LangGraph itself takes on."""
+    keeper = house.keeper
+    head = yield from newest(keeper.guard_slots, call.thread)
+    yield from protocol.accepting(keeper.guard_sql, house.delivery(call, head))
 
 
 def claiming(call: Call, house: House, sight: Sight, taken: Sequence[Bound]) -> Work[None]:

@@ -20,6 +20,7 @@ from langgraph.pregel._loop import AsyncPregelLoop, PregelLoop, SyncPregelLoop
 from langgraph.types import PregelExecutableTask
 
 from resumption.errors import KeyUnusable
+from resumption.guard.langgraph.joint import Together
 from resumption.guard.langgraph.journal import AwaitedJournal, BlockingJournal
 from resumption.guard.langgraph.nodes import attended
 from resumption.guard.langgraph.savers.base import AwaitedSaver, BlockingSaver
@@ -88,8 +89,9 @@ class _Ordering(PregelLoop):
         tenure = self.tenure
         if more and tenure is not None:
             after, settle = self._start_after(), self._settling()
+            together = Together(self.channels, self.tasks.values()) if len(self.tasks) > 1 else None
             for identity, task in self.tasks.items():
-                self.tasks[identity] = attended(task, tenure, after, settle, threaded=self._threaded)
+                self.tasks[identity] = attended(task, tenure, after, settle, together, threaded=self._threaded)
         return more
 
     def _start_after(self) -> Any:

@@ -13,6 +13,7 @@ from langchain_core.runnables import Runnable, RunnableConfig, run_in_executor
 from langgraph._internal._runnable import RunnableCallable, RunnableSeq
 from langgraph.types import PregelExecutableTask
 
+from resumption.guard.langgraph.joint import Together, working
 from resumption.guard.langgraph.tenure import Tenure
 from resumption.guard.scope import task_scope
 
@@ -24,32 +25,40 @@ def attended(
     tenure: Tenure,
     after: Any,
     settle: Callable[[], None] = lambda: None,
+    together: Together | None = None,
     *,
     threaded: bool = True,
 ) -> PregelExecutableTask:
     """The same task, whose code keeps the lease until it ends and knows which task its effects belong to.
 
     It starts when `after` is done, a future of the task's own kind of loop; None for one that needn't wait. `settle`
-    is what an effect waits for that is named after the task, as for `task_scope`. `threaded` is whether an event loop
-    runs the code, and functions of it in threads.
+    is what an effect waits for that is named after the task, as for `task_scope`; `together` the superstep that it is
+    part of with others. `threaded` is whether an event loop runs the code, and functions of it in threads.
     """
     if isinstance(task.proc, _Attended):
         return task
     code = _threads_attended(task.proc, tenure) if threaded else task.proc
-    return dataclasses.replace(task, proc=_Attended(code, tenure, task.id, after, settle))
+    return dataclasses.replace(task, proc=_Attended(code, tenure, task.id, after, settle, together))
 
 
 class _Attended(Runnable[Any, Any]):
     """A task's code, in its scope."""
 
     def __init__(
-        self, code: Runnable[Any, Any], tenure: Tenure, task: str, after: Any, settle: Callable[[], None]
+        self,
+        code: Runnable[Any, Any],
+        tenure: Tenure,
+        task: str,
+        after: Any,
+        settle: Callable[[], None],
+        together: Together | None,
     ) -> None:
         self._code = code
         self._tenure = tenure
         self._task = task
         self._after = after
         self._settle = settle
+        self._together = together
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
         """Run the code."""
@@ -77,6 +86,7 @@ class _Attended(Runnable[Any, Any]):
         # A task has the same id when it runs again after a crash, and another one on another branch.
         stack = ExitStack()
         stack.enter_context(self._tenure.attended())
+        stack.enter_context(working(self._together, self._task))
         stack.enter_context(
             task_scope(
                 run=self._tenure.thread,

@@ -56,6 +56,13 @@ SEAMS: dict[str, tuple[str, Callable[[Any], bool]]] = {
             == ("__pregel_send", "__pregel_read", "__pregel_task_id")
         ),
     ),
+    "what a superstep's tasks wrote is applied to its channels in one place": (
+        "langgraph.pregel._algo",
+        lambda module: (
+            module.PregelTaskWrites._fields == ("path", "name", "writes", "triggers")
+            and _accepts(module.apply_writes, "checkpoint", "channels", "tasks", "get_next_version", "trigger_to_nodes")
+        ),
+    ),
     "questions and answers have slots of their own": (
         "langgraph.checkpoint.base",
         lambda module: {"__interrupt__", "__resume__", "__error__"} <= module.WRITES_IDX_MAP.keys(),

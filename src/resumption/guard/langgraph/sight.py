@@ -47,6 +47,11 @@ class Topology:
         parts = [part.partition(":")[0] for part in namespace.split("|") if part and not part.isdigit()]
         return self._all().get("|".join(parts), ())
 
+    def breaks(self) -> bool:
+        """Whether a run may rest at a breakpoint of one of the subgraphs."""
+        found = (graph for _, graph in self._graph.get_subgraphs(recurse=True) if isinstance(graph, Pregel))
+        return any(graph.interrupt_before_nodes or graph.interrupt_after_nodes for graph in found)
+
     def _all(self) -> dict[str, tuple[str, ...]]:
         if self._names is None:
             found: dict[str, tuple[str, ...]] = {}
@@ -109,9 +114,9 @@ def look(
                 for _, _, task in question.shown_by:
                     yield from (f"{name}:{task}" for name in topology.names(""))
 
-    granting = tenure is not None and tenure.fence is None
-    found: _Found = yield Read(lambda: _seeing(call, granting, sql, slots, nested_under))
-    if tenure is not None:
+    glancing = tenure is not None and not tenure.exclusive and tenure.seen is None
+    found: _Found = yield Read(lambda: _seeing(call, glancing, sql, slots, nested_under))
+    if tenure is not None and glancing:
         tenure.seen = found.fence
     step = found.superstep
     questions = step.questions(unpack)
@@ -139,28 +144,28 @@ def look(
 
 def _seeing(
     call: Call,
-    granting: bool,
+    glancing: bool,
     sql: Statements,
     slots: SlotStatements,
     nested_under: Callable[[Sequence[Row]], Iterable[str]],
 ) -> Work[_Found]:
     thread = call.thread
     names = [answer.interrupt for answer in call.answers if answer.interrupt is not None]
-    glance = sql.glance if granting else None
-    # The questions before the claims: a claim that is made in between is then seen on a question that waits.
+    # The last grant before all else: there is another, if the lease is lost before the rest is read. And the questions
+    # before the claims: a claim that is made in between is then seen on a question that waits.
     found = yield Batch(
         [
+            *([(sql.glance, (thread,))] if glancing else []),
             (slots.rows_at_head, (thread, "", thread, "")),
             (sql.last_claims, (thread, thread)),
             *([(sql.claims_at, (thread, call.checkpoint))] if call.checkpoint else []),
-            *([(glance, (thread,))] if glance else []),
             *((sql.claims_of, (thread, name)) for name in names),
         ]
     )
     replies = iter(found.parts)
+    fence = Fence.of(next(replies).rows) if glancing else None
     rows, last = next(replies), _claims(next(replies))
     addressed = _claims(next(replies)) if call.checkpoint else []
-    fence = Fence.of(next(replies).rows) if glance else None
     named = {name: _claims(reply) for name, reply in zip(names, replies, strict=True)}
     # Where nothing was written, nothing is asked: so it was a moment ago, whatever is the newest by now.
     head = str(rows.rows[0][-1]) if rows.rows else (yield from newest(slots, thread))

@@ -1,8 +1,10 @@
 """Validity: the state that a task's writes lead to is checked against the graph's own schema, before it is stored.
 
 The check is the last step of a node's writers, where the reducers can be applied: a schema says what a channel *holds*,
-not what is written to it. Pydantic models and dataclasses are enforced. A `TypedDict` is an annotation that running
-code often doesn't keep to (an optional field that isn't declared so), so there a breach is logged, once for a channel.
+not what is written to it. What several nodes of one superstep make of a channel is checked along with the last of them.
+
+Pydantic models and dataclasses are enforced. A `TypedDict` is an annotation that running code often doesn't keep to (an
+optional field that isn't declared so), so there a breach is logged, once for a channel.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from langgraph.pregel._read import PregelNode
 from pydantic import BaseModel, PydanticSchemaGenerationError, TypeAdapter, ValidationError
 
 from resumption.errors import InvalidCheckpoint
+from resumption.guard.langgraph.joint import superstep
 
 __all__ = ["breaches", "validated"]
 
@@ -142,15 +145,45 @@ def _check(node: str, rules: Mapping[str, _Rule], receivers: Mapping[str, TypeAd
                     f"Node {node!r} leaves channel {channel!r} with a value that the schema excludes: {reason}.",
                     advice="Nothing of it was stored. Correct the node, and recover with invoke(None).",
                 )
-            if not rules[channel].warned:
-                rules[channel].warned = True
-                logger.warning("node %s left %s with a value that its annotation excludes: %s", node, channel, reason)
+            _warn(node, channel, rules[channel], reason)
+        found = superstep()
+        if found is not None and writes is not None:
+            together, task = found
+            with together.finishing(task, writes) as held:
+                for channel, reason in _held_breaches(held, rules):
+                    if rules[channel].enforced:
+                        _clear(writes)
+                        raise InvalidCheckpoint(
+                            f"Node {node!r} and others of its superstep leave channel {channel!r} with a value that the"
+                            f" schema excludes: {reason}.",
+                            advice="Of this node nothing was stored. Correct it, and recover with invoke(None).",
+                        )
+                    _warn(node, channel, rules[channel], reason)
         return value
 
     async def acheck(value: Any, config: RunnableConfig) -> Any:
         return check(value, config)
 
     return RunnableCallable(check, acheck, name="resumption_validity", trace=False, recurse=False)
+
+
+def _warn(node: str, channel: str, rule: _Rule, reason: str) -> None:
+    if not rule.warned:
+        rule.warned = True
+        logger.warning("node %s left %s with a value that its annotation excludes: %s", node, channel, reason)
+
+
+def _held_breaches(held: Mapping[str, Any], rules: Mapping[str, _Rule]) -> Iterator[tuple[str, str]]:
+    """The channels among these that hold what their rules exclude, and what is wrong."""
+    for channel in held.keys() & rules.keys():
+        value = held[channel]
+        if isinstance(value, Exception):
+            yield channel, f"its reducer raised {type(value).__name__}: {value}"
+            continue
+        try:
+            rules[channel].adapter.validate_python(value)
+        except ValidationError as error:
+            yield channel, _reasons(error)
 
 
 def _missent(writes: Iterable[tuple[str, Any]], receivers: Mapping[str, TypeAdapter[Any]]) -> Iterator[tuple[str, str]]:
@@ -175,15 +208,13 @@ def _breaches(config: RunnableConfig, channels: Set[str], rules: Mapping[str, _R
             except Exception:
                 yield channel, f"its reducer raised {type(error).__name__}: {error}"
         return
-    for channel, value in state.items():
-        try:
-            rules[channel].adapter.validate_python(value)
-        except ValidationError as error:
-            yield channel, _reasons(error)
+    yield from _held_breaches(state, rules)
 
 
 def _reasons(error: ValidationError) -> str:
-    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:3])
+    return "; ".join(
+        ": ".join([*filter(None, [".".join(map(str, one["loc"]))]), one["msg"]]) for one in error.errors()[:3]
+    )
 
 
 def _clear(writes: Any) -> None:

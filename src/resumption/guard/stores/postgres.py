@@ -23,6 +23,7 @@ from psycopg.rows import tuple_row
 from resumption.errors import LedgerUnavailable
 from resumption.guard.liveness import OwnerLock
 from resumption.guard.stores.pool import Pool
+from resumption.guard.stores.poolers import is_shared
 from resumption.guard.stores.protocol import Reply, Work
 from resumption.guard.stores.records import ALIVE, UNPROVEN, Owner, Record, Standing
 from resumption.guard.stores.session import drive, in_transaction, persist
@@ -145,7 +146,8 @@ class PostgresStore:
                     session.close()
             if session is None or session.closed:
                 self._session = session = self._connect()
-                self._locked = False
+                # A pooler that gives the session to others keeps the lock when this process is gone: better none.
+                self._locked = is_shared(session, self._connect)
             if not self._locked:
                 # Not waited for: a session of ours that the server has not yet given up may hold it for hours. Until
                 # ours does, other hosts see this process as unproven once that one is gone.
@@ -199,6 +201,8 @@ def transient(error: Exception) -> bool:
 
 def _runtime_folder() -> Path:
     """A folder of this user's on this host. Another user's folder of that name is refused: it would prove nothing."""
+    if not hasattr(os, "getuid"):  # Windows: no lock that proves anything is kept there
+        return Path(tempfile.gettempdir())
     folder = Path(tempfile.gettempdir()) / f"resumption-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     status = folder.lstat()

@@ -39,7 +39,7 @@ class SQLiteStore:
         self.path = path
         self.address = f"sqlite:///{path}"
         self._timeout = timeout
-        self._file: tuple[int, int] | None = None  # the file that this ledger was opened on
+        self._file: tuple[int, int] | None = None  # the file that was opened first
         self._owner_lock = OwnerLock(path.with_name(path.name + "-owners"), beside_store=True)
         self._pool = Pool(self._connect, _CONNECTIONS)
 
@@ -114,8 +114,8 @@ class SQLiteStore:
         """A connection outlives its file's name: this process would go on in a ledger that nobody else can see."""
         if self._file is not None and file_at(self.path) != self._file:
             raise LedgerUnavailable(
-                f"{self.path} is no longer the file that this ledger was opened on: it was deleted, moved or replaced.",
-                advice="Put that file back, or end this program and resolve by hand what was in doubt in it.",
+                f"{self.path} is no longer the file that was opened: it was deleted, moved or replaced.",
+                advice="Put that file back; or end this program, and resolve by hand what was in doubt in its ledger.",
             )
 
 

@@ -10,9 +10,12 @@ from dataclasses import dataclass, fields, replace
 
 from resumption.guard.stores.records import COLUMNS
 
-__all__ = ["POSTGRES", "SCHEMA_VERSION", "SQLITE", "Statements"]
+__all__ = ["POSTGRES", "SCHEMA_VERSION", "SESSION", "SQLITE", "Statements"]
 
 SCHEMA_VERSION = 1
+
+SESSION = "SELECT pg_backend_pid()"
+"""Which of a PostgreSQL server's processes answers."""
 
 _COLUMNS = ", ".join(COLUMNS)
 _RECORD = f"SELECT {_COLUMNS} FROM resumption_effects"

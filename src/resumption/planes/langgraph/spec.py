@@ -134,6 +134,7 @@ def _plane(
             "langgraph.checkpoint.sqlite.aio",
             "langchain_core.tracers.run_collector",  # these two LangGraph imports no earlier than in its first run
             "langchain_core.tracers.stdout",
+            "resumption.planes.langgraph.graph:warm_up",
         ),
         backends=_BACKENDS,
         forms=forms,
@@ -157,7 +158,11 @@ GRAPH_ASYNC_DURABILITY = _plane("graph-async-durability", _GRAPH_FORMS, {})
 GRAPH_EXIT_DURABILITY = _plane("graph-exit-durability", _GRAPH_FORMS, {})
 """The same graph run with `durability="exit"`."""
 
-GRAPH_DELTA = _plane("graph-delta", _GRAPH_FORMS, {})
+GRAPH_DELTA = _plane(
+    "graph-delta",
+    _GRAPH_FORMS,
+    {Capability.TAMPER: "No checkpoint holds the trail: what a DeltaChannel holds is made of stored writes."},
+)
 """The same graph, whose trail is a `DeltaChannel`; since 1.2."""
 
 SUBGRAPH = _plane("subgraph", (*_GRAPH_FORMS, _FORK_INSIDE), {})

@@ -106,4 +106,4 @@ SPECS: tuple[PlaneSpec, ...] = (
     GRAPH_DELTA,
     GRAPH_ASYNC_DURABILITY,
 )
-"""Every plane of this family. Under `durability="exit"` the guard refuses effects that name no key, so there is none."""
+"""Every plane of this family. Under `durability="exit"` the guard refuses effects without a key, so there is none."""

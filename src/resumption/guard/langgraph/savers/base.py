@@ -225,8 +225,8 @@ class AwaitedSaver(GuardedSaver):
 def fenced(sql: Statements, tenure: Tenure) -> Work[int]:
     """Check the tenure's fence in the transaction under way, or grant it; the caller keeps the number on success."""
     tenure.check()
-    seen, tenure.seen = tenure.seen, None
-    return (yield from protocol.fencing(sql, tenure.thread, tenure.token, tenure.fence, seen))
+    first, tenure.attempted = not tenure.attempted, True
+    return (yield from protocol.fencing(sql, tenure.thread, tenure.token, tenure.fence, tenure.seen, first=first))
 
 
 def process_locks(original: BaseCheckpointSaver[Any]) -> ProcessLocks:

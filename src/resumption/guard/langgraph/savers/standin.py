@@ -137,7 +137,7 @@ class StandIn:
 
     def _copy(self, thread: str) -> NoReturn:
         raise UnsupportedSaver(
-            "A thread can't be copied on a saver whose tables the guard doesn't know.",
+            "A thread can't be copied at once on a saver whose tables the guard doesn't know; half a copy would run.",
             advice="Fork on the thread itself: leave `into` away.",
         )
 

@@ -60,8 +60,8 @@ class GuardedForeign(GuardedSaver):
         self.guard_store = open_store(address, PATIENCE)
         self.guard_locks = _locks_beside(self.guard_store, address)
         embedded = isinstance(self.guard_store, SQLiteStore)
-        # Nothing is gained by a glance at the fence: the store is read and written in transactions of its own.
-        self.guard_sql = claims.SQLITE if embedded else replace(claims.POSTGRES, glance=None)
+        # A grant that fails isn't looked into here: the store is asked what the last one is, as in an embedded one.
+        self.guard_sql = claims.SQLITE if embedded else replace(claims.POSTGRES, checks_grant=False)
         self.guard_overlay = slots.OVERLAY_SQLITE if embedded else slots.OVERLAY_POSTGRES
         self.guard_paths = "task_path" in inspect.signature(super().put_writes).parameters
         self.guard_store.transact(self._creating)

@@ -1,0 +1,90 @@
+"""A PostgreSQL session, and the lease with it, can be lost by an executor that lives: it must not come back into it.
+
+Its other sessions may live on, or be opened anew by a pool: what it sends by them arrives when others had the thread.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from resumption.guard.langgraph import admission
+
+from ..support import child
+from .databases import tell
+from .programs import Bench, answer
+from .soak import cut_off
+
+on_server = pytest.mark.parametrize("database", ["postgres", "aiopostgres"], indirect=True)
+INPUT: Any = {"trail": []}
+
+
+def stop() -> None:
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def program(bench: Bench, before: Callable[[], None] = lambda: None) -> Any:
+    return bench.builder(draft=bench.step("draft"), pay=bench.gate("pay", before=before), notify=bench.step("notify"))
+
+
+def failed(bench: Bench, database: Any) -> None:
+    """A run whose decision was claimed, and whose gate raised."""
+
+    def fail() -> None:
+        raise ConnectionError
+
+    with database.opened(program(bench, fail)) as app:
+        app.call(INPUT)
+        with pytest.raises(ConnectionError):
+            app.call(answer("yes"))
+
+
+def goes_on_after_its_successor(bench: Bench, database: Any, payload: Any) -> str:
+    """An executor stands in its gate, before it has written anything, while another has the thread. What it is told."""
+    failed(bench, database)
+    told, at_told = os.pipe()
+
+    def stalled() -> None:
+        with database.named("far").opened(program(bench, stop)) as app:
+            os.write(at_told, tell(lambda: app.call(payload, durability="sync")).outcome.encode())
+
+    zombie = child(stalled)
+    os.close(at_told)
+    try:
+        zombie.stopped()
+        cut_off(database.address, "far", lease_only=True)
+        with database.opened(program(bench)) as app:
+            assert app.call(None)["trail"] == ["draft", "pay=yes", "notify"]
+        zombie.signal(signal.SIGCONT)
+        assert zombie.wait() == 0
+    finally:
+        zombie.kill()
+    with os.fdopen(told) as words:
+        return words.read()
+
+
+@on_server
+@pytest.mark.parametrize("payload", [None, answer("yes")], ids=["recovery", "decision"])
+def test_an_executor_that_lost_its_lease_before_it_wrote_stores_nothing(quick, database, payload):
+    """What it was to write first would have granted it the thread again, in the midst of its successor's run."""
+    assert goes_on_after_its_successor(quick, database, payload) == "Fenced"
+    assert quick.fired().count("notify") == 1
+    with database.opened(program(quick)) as app:
+        state = app.state()
+    assert (state.values, state.next) == ({"trail": ["draft", "pay=yes", "notify"]}, ())
+
+
+@on_server
+def test_without_a_look_at_the_last_grant_it_comes_back(quick, database, monkeypatch):
+    """What the look keeps from happening, happens."""
+
+    def nothing(*_: object) -> Any:
+        yield from ()
+
+    monkeypatch.setattr(admission, "_glance", nothing)
+    assert goes_on_after_its_successor(quick, database, None) != "Fenced"
+    assert quick.fired().count("notify") == 2
