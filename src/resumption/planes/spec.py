@@ -98,6 +98,8 @@ class PlaneSpec:
     """Distribution that is under test; empty for planes that live in this package."""
     requires: Sequence[str] = ()
     """What an environment of its own installs along with the package, where the plane has no `locks/recipe.toml`."""
+    since: Mapping[str, str] = field(default_factory=dict)
+    """The first release of each distribution that has what the plane measures; on earlier ones, nothing is."""
     path: str
     """The mechanism: `graph`."""
     adapter: str
