@@ -1,7 +1,7 @@
 """Measure the harness: what one process of a protocol costs on a warm environment, and what the whole suite costs.
 
-    python benchmarks/harness.py [TIMES]      one protocol, on LangGraph and SQLite
-    python benchmarks/harness.py suite        every probe but the races, on LangGraph and all of its kinds of saver
+    python benchmarks/harness.py [TIMES]                                   one protocol, on LangGraph and SQLite
+    python benchmarks/harness.py suite [--output benchmarks/harness.md]    every probe but the races, on six backends
 
 A process counts from its launch to its end: it opens the run, serves one operation, and is reaped. Compare figures only
 from a machine that does nothing else; processor time is told too, for machines that do.
@@ -9,13 +9,17 @@ from a machine that does nothing else; processor time is told too, for machines 
 
 from __future__ import annotations
 
+import argparse
+import ctypes
 import os
 import platform
 import statistics
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from time import perf_counter
@@ -29,6 +33,14 @@ from resumption.harness.targets import parse_target
 from resumption.worker.faults import Fault, Mode
 
 TIMES = 50
+BACKENDS = ("memory", "memory-async", "sqlite", "sqlite-async", "postgres", "postgres-async")
+
+_PR_SET_CHILD_SUBREAPER = 36
+
+EARLIER = """\
+EARLIER_TEXT
+"""
+"""What the page says of figures that no run can measure again."""
 
 Timings = dict[str, list[float]]
 
@@ -55,18 +67,90 @@ def _protocol(lab: Lab, timings: Timings) -> None:
             third.close()
 
 
-def suite() -> None:
-    """Print what the whole suite took, races apart: in seconds, and in seconds of the processors."""
-    (target,) = parse_target("langgraph[memory,sqlite,postgres,memory-async,sqlite-async,postgres-async]")
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What a run of the suite took, and what it brought."""
+
+    backends: str
+    wall: float
+    processor: float
+    """Seconds of the processors, of this process and of all that it started, the database server included."""
+    faults: int
+    cells: int
+    histories: int
+    processes: int
+
+
+def _suite(backends: str) -> _Run:
+    (target,) = parse_target(f"langgraph[{backends}]")
     probes = [probe for probe in PROBES if not probe.address.startswith("consume/race")]
-    begin = perf_counter()
+    before, begin = _spent(), perf_counter()
     receipt = run_suite(target.specs(), probes, jobs=default_jobs())
-    took = perf_counter() - begin
-    spent = [usage for who in (RUSAGE_SELF, RUSAGE_CHILDREN) for usage in getrusage(who)[:2]]
-    sys.stdout.write(
-        f"{os.cpu_count()} cores: {took:.0f} s, of which the processors were busy for {sum(spent):.0f} s; "
-        f"{len(probes)} probes, {len(receipt.cells)} cells, {len(receipt.histories)} histories\n"
+    wall = perf_counter() - begin
+    _reap_orphans()
+    after = _spent()
+    processes = sum(history.count('"kind":"exit"') for history in receipt.histories.values())
+    return _Run(
+        backends,
+        wall,
+        after[0] - before[0],
+        after[1] - before[1],
+        len(receipt.cells),
+        len(receipt.histories),
+        processes,
     )
+
+
+def _spent() -> tuple[float, int]:
+    """Seconds of the processors and page faults until now, of this process and of all children that were reaped."""
+    usages = [getrusage(who) for who in (RUSAGE_SELF, RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages), sum(usage.ru_minflt for usage in usages)
+
+
+def _adopt_orphans() -> None:
+    """Become the parent of every descendant whose parent ends: forks of zygotes, and the server, count for this one."""
+    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "this system counts no orphans")
+
+
+def _reap_orphans() -> None:
+    """Wait for every descendant: its time counts once it was reaped."""
+    with suppress(ChildProcessError):
+        while True:
+            os.wait()
+
+
+def suite(output: Path | None) -> None:
+    """Measure the whole suite, races apart: each backend alone, and all of them at once."""
+    _adopt_orphans()
+    runs = [_suite(backends) for backends in (*BACKENDS, ",".join(BACKENDS))]
+    lines = [
+        "# What the suite takes",
+        "",
+        "Written by `python benchmarks/harness.py suite --output benchmarks/harness.md`.",
+        f"{date.today().isoformat()}, {_machine()}, load {os.getloadavg()[0]:.1f} at the end, {default_jobs()} jobs.",
+        "",
+        "LangGraph's graph plane, every probe but the races, on one backend alone and on all at once. Processor",
+        "time is that of every process that was started, the database server included; a process is one of a",
+        "protocol's.",
+        "",
+        "| backend | seconds | processor seconds | cells | histories | processes | processor ms each | faults each |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for run in runs:
+        name = run.backends if run.backends in BACKENDS else "**all at once**"
+        told = f"{run.wall:.1f} | {run.processor:.1f} | {run.cells} | {run.histories} | {run.processes}"
+        each = f"{run.processor / run.processes * 1000:.0f} | {run.faults / run.processes:.0f}"
+        lines.append(f"| {name} | {told} | {each} |")
+    page = "\n".join([*lines, "", EARLIER])
+    if output:
+        output.write_text(page)
+    else:
+        sys.stdout.write(page)
+
+
+def _machine() -> str:
+    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
 
 
 def main(times: int) -> None:
@@ -81,14 +165,17 @@ def main(times: int) -> None:
             lab = Lab("benchmark", spec, spec.backends[0], None, launcher, Path(folder) / "lab")
             for _ in range(times):
                 _protocol(lab, timings)
-    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    lines = [f"{machine}, {times} times\n", "| what | median ms | slowest ms |", "|---|---:|---:|"]
+    lines = [f"{_machine()}, {times} times\n", "| what | median ms | slowest ms |", "|---|---:|---:|"]
     lines += [f"| {what} | {statistics.median(took):.0f} | {max(took):.0f} |" for what, took in timings.items()]
     sys.stdout.write("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["suite"]:
-        suite()
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("what", nargs="?", default=str(TIMES), help="how often, or: suite")
+    parser.add_argument("--output", type=Path, help="with suite: where to write the page; default: the terminal")
+    options = parser.parse_args()
+    if options.what == "suite":
+        suite(options.output)
     else:
-        main(int(sys.argv[1]) if len(sys.argv) > 1 else TIMES)
+        main(int(options.what))

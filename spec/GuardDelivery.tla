@@ -6,14 +6,17 @@
    which it is the recovery, or a mismatch, if it brings another payload. An id is accepted in the transaction that
    claims, and its outcome is recorded after the run; a run that failed doesn't get there.
 
-   A payload is the name of the executor that brings it, as its decision is; executors may bring none, under no id.
+   A payload is the name of the executor that brings it, as its decision is, and whether it is an answer or a fork;
+   executors may bring none, under no id.
 
      ClaimFirst        the id is looked up once the interrupt was claimed
      PayloadIgnored    the id alone says what is repeated
+     IntentIgnored     a fork is taken for a repetition of an answer of the same value
+     ForkUnrecorded    a fork's id is not written with its decision
      FailureRecorded   a run that failed is recorded as the outcome too *)
 EXTENDS GuardFork
 
-CONSTANTS Ids, ClaimFirst, PayloadIgnored, FailureRecorded
+CONSTANTS Ids, ClaimFirst, PayloadIgnored, IntentIgnored, ForkUnrecorded, FailureRecorded
 
 VARIABLES
     delivery,   \* <<thread, id>> -> [payload, gate, ended]: the payload that came first, and what it was claimed for
@@ -26,7 +29,9 @@ deliveryVars == <<forkVars, deliveries>>
 
 Names == (1 .. Threads) \X Ids
 Name(e) == <<ThreadOf(e), carried[e]>>
-UNSEEN == [payload |-> NONE, gate |-> <<1, 1>>, ended |-> FALSE]
+Kinds == {"answer", "fork"}
+NOTHING == <<NONE, "answer">>
+UNSEEN == [payload |-> NOTHING, gate |-> <<1, 1>>, ended |-> FALSE]
 
 DeliveryInit ==
     /\ ForkInit
@@ -39,38 +44,46 @@ DeliveryInit ==
 Record(t, id) == IF id = NONE THEN UNSEEN ELSE delivery[<<t, id>>]
 Own(e) == Record(ThreadOf(e), carried[e])
 
+\* What a run at a gate was called for: the gate at which an attempt was opened is its fork's.
+Kind(gate) == IF asked[gate[1]] # NONE /\ origin[gate[1]] = gate[2] THEN "fork" ELSE "answer"
+
 Durable(gate) == position[gate[1]] >= gate[2]
 Serves(name, payload) == served' = [served EXCEPT ![name] = @ \cup {payload}]
 
 ----------------------------------------------------------------------------
-\* The first delivery under an id, or one under none, takes the lease as ever. If another decision than its own is on
-\* record it is refused, which changes nothing: a fence is granted with the first write, and there is none.
+\* The first answer under an id, or one under none, takes the lease as ever. If another decision than its own is on
+\* record it is refused, which changes nothing: a fence is granted with the first write, and there is none. (What
+\* recovers a fork has the fork's id here, or none.)
 First(e, t, id) ==
-    /\ ClaimFirst \/ Record(t, id).payload = NONE
+    /\ ClaimFirst \/ Record(t, id).payload = NOTHING
     /\ Lease(e, t)
-    /\ id # NONE => claim[Key(Next_(t))] \in {NONE, e}
+    /\ id # NONE => claim[Key(Next_(t))] \in {NONE, e} /\ Kind(Next_(t)) = "answer"
     /\ carried' = [carried EXCEPT ![e] = id]
     /\ UNCHANGED <<forks, delivery, took, served>>
 
 \* What is done for somebody who brings the payload on record, or is taken to.
-Same(e, name) == delivery[name].payload # NONE /\ (delivery[name].payload = e \/ PayloadIgnored)
+Same(e, kind, name) ==
+    LET first == delivery[name].payload IN
+    first # NOTHING /\ (PayloadIgnored \/ (first[1] = e /\ (IntentIgnored \/ first[2] = kind)))
 
 \* A repetition: the outcome on record. Without one, if the decision is durable, the state as it is.
-Repeat(e, name) ==
+Repeat(e, kind, name) ==
     /\ state[e] = "idle"
-    /\ Same(e, name)
+    /\ Same(e, kind, name)
     /\ delivery[name].ended \/ Durable(delivery[name].gate)
-    /\ Serves(name, e)
+    /\ Serves(name, <<e, kind>>)
     /\ UNCHANGED <<forkVars, delivery, carried, took>>
 
 \* It was accepted and came to no outcome: this delivery is its recovery, unless the thread was forked meanwhile.
 Retry(e, t, id) ==
-    /\ Same(e, <<t, id>>)
+    /\ \E kind \in Kinds : Same(e, kind, <<t, id>>)
     /\ ~delivery[<<t, id>>].ended
     /\ Pending(t) /\ delivery[<<t, id>>].gate = Next_(t)
     /\ Lease(e, t)
     /\ carried' = [carried EXCEPT ![e] = id]
     /\ UNCHANGED <<forks, delivery, took, served>>
+
+Accepted(name, e, kind, gate) == [delivery EXCEPT ![name] = [payload |-> <<e, kind>>, gate |-> gate, ended |-> FALSE]]
 
 \* A delivery of its own claims; one that was accepted before takes its claim up.
 Accept(e) ==
@@ -78,24 +91,21 @@ Accept(e) ==
     /\ IF carried[e] = NONE
        THEN UNCHANGED <<delivery, took>>
        ELSE /\ took' = [took EXCEPT ![Name(e)] = @ \cup {at[e]}]
-            /\ delivery' = IF delivery[Name(e)].payload = NONE
-                           THEN [delivery EXCEPT ![Name(e)] = [UNSEEN EXCEPT !.payload = e, !.gate = at[e]]]
-                           ELSE delivery
+            /\ delivery' = IF Own(e).payload = NOTHING THEN Accepted(Name(e), e, "answer", at[e]) ELSE delivery
     /\ UNCHANGED <<forks, carried, served>>
 
 \* A claim is on record. Whoever brings no decision recovers it, and so does whoever brings that decision.
 Resume(e) ==
     /\ TakeUp(e)
-    /\ (carried[e] # NONE /\ Own(e).payload = NONE) => claim[Key(at[e])] = e
-    /\ delivery' = IF carried[e] # NONE /\ Own(e).payload = NONE
-                   THEN [delivery EXCEPT ![Name(e)] = [UNSEEN EXCEPT !.payload = e, !.gate = at[e]]]
-                   ELSE delivery
+    /\ LET new == carried[e] # NONE /\ Own(e).payload = NOTHING
+       IN  /\ new => claim[Key(at[e])] = e
+           /\ delivery' = IF new THEN Accepted(Name(e), e, "answer", at[e]) ELSE delivery
     /\ UNCHANGED <<forks, carried, took, served>>
 
 \* The gate runs on behalf of the payload.
 RunFor(e) ==
     /\ Run(e)
-    /\ IF carried[e] = NONE THEN UNCHANGED served ELSE Serves(Name(e), e)
+    /\ IF carried[e] = NONE THEN UNCHANGED served ELSE Serves(Name(e), <<e, Kind(at[e])>>)
     /\ UNCHANGED <<forks, delivery, carried, took>>
 
 \* The outcome is recorded, under the fence as every write; and then the lease is given back.
@@ -111,15 +121,33 @@ Failed(e) ==
                    ELSE delivery
     /\ UNCHANGED <<forks, carried, took, served>>
 
-\* Forks carry no id here: with one they are a first delivery like any other.
-ForksUnnamed(e) ==
-    /\ Forks(e) \/ Decide(e)
-    /\ carried' = [carried EXCEPT ![e] = NONE]
+\* A fork under an id: looked up as any, and written with the decision. Into another thread, the id is that thread's.
+Opens(e, id) ==
+    /\ \E a \in Open_, i \in 1 .. Interrupts : Open(e, a, i) /\ Record(home[a], id).payload = NOTHING
+    /\ carried' = [carried EXCEPT ![e] = id]
     /\ UNCHANGED <<delivery, took, served>>
+
+Takes(e, name, gate) ==
+    IF name[2] = NONE
+    THEN UNCHANGED <<delivery, took>>
+    ELSE /\ delivery' = IF ForkUnrecorded THEN delivery ELSE Accepted(name, e, "fork", gate)
+         /\ took' = [took EXCEPT ![name] = @ \cup {gate}]
+
+Decides(e) ==
+    /\ Decide(e)
+    /\ Takes(e, Name(e), at[e])
+    /\ UNCHANGED <<carried, served>>
+
+Copies(e, id) ==
+    /\ \E a \in Open_, i \in 1 .. Interrupts, t \in 1 .. Threads :
+        Into(e, a, i, t) /\ Record(t, id).payload = NOTHING /\ Takes(e, <<t, id>>, <<New, i>>)
+    /\ carried' = [carried EXCEPT ![e] = id]
+    /\ UNCHANGED served
 
 ----------------------------------------------------------------------------
 Delivers(e) == \E t \in 1 .. Threads, id \in Ids \cup {NONE} : First(e, t, id) \/ (id # NONE /\ Retry(e, t, id))
-Repeats(e) == \E name \in Names : Repeat(e, name)
+Repeats(e) == \E kind \in Kinds, name \in Names : Repeat(e, kind, name)
+Branches(e) == Decides(e) \/ \E id \in Ids \cup {NONE} : Opens(e, id) \/ Copies(e, id)
 Serves_(e) == Accept(e) \/ Resume(e) \/ RunFor(e) \/ Conclude(e)
 Bare(e) == (Store(e) \/ Stop(e)) /\ UNCHANGED <<forks, deliveries>>
 Wrongs(e) ==
@@ -127,13 +155,13 @@ Wrongs(e) ==
     \/ Failed(e)
 Times == Expires /\ UNCHANGED <<forks, deliveries>>
 
-DeliveryNext == Times \/ \E e \in Executors : Delivers(e) \/ Repeats(e) \/ Serves_(e) \/ Bare(e) \/ Wrongs(e) \/ ForksUnnamed(e)
+DeliveryNext == Times \/ \E e \in Executors : Delivers(e) \/ Repeats(e) \/ Serves_(e) \/ Bare(e) \/ Wrongs(e) \/ Branches(e)
 
 \* Somebody always recovers, or brings a decision under no id or a new one.
 DeliveryFair ==
     /\ WF_deliveryVars(Times)
     /\ \A e \in Executors : WF_deliveryVars(\E t \in 1 .. Threads : First(e, t, NONE))
-    /\ \A e \in Executors : WF_deliveryVars(Serves_(e) \/ Bare(e) \/ (Decide(e) /\ ForksUnnamed(e)))
+    /\ \A e \in Executors : WF_deliveryVars(Serves_(e) \/ Bare(e) \/ Decides(e))
 DeliverySpec == DeliveryInit /\ [][DeliveryNext]_deliveryVars /\ DeliveryFair
 
 ----------------------------------------------------------------------------
@@ -148,7 +176,7 @@ OutcomeEarned == \A name \in Names : delivery[name].ended => Durable(delivery[na
 
 \* What is on record of a delivery is kept.
 DeliveryKept ==
-    [][\A name \in Names : delivery[name].payload # NONE =>
+    [][\A name \in Names : delivery[name].payload # NOTHING =>
         /\ delivery'[name].payload = delivery[name].payload
         /\ delivery'[name].gate = delivery[name].gate
         /\ delivery[name].ended => delivery'[name].ended]_deliveryVars

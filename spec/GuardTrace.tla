@@ -1,43 +1,88 @@
 ---------------------------- MODULE GuardTrace ----------------------------
-(* Is a recorded run of the guard a behaviour of `Guard`?
+(* Are recorded runs of the guard behaviours of its specification?
 
-   Trace is a sequence of records [what, who, decision, position]. TLC follows it through the transition relation of
-   `Guard`, one action for each record; taking up a claim that is on record leaves no record of its own, so that
-   step is guessed. The trace is a behaviour if and only if TLC finds the invariant Unfinished violated. *)
-EXTENDS Guard, Sequences
+   A trace is a sequence of records [what, who, decision, position, thread, id, kind]. TLC follows each through the transition
+   relation of `GuardDelivery`, with forks, one action for each record. Some steps leave no record of their own and are
+   guessed: taking up a claim, the end of a run, and time. The number of a trace is printed when it was followed to its
+   end: then, and only then, it is a behaviour. *)
+EXTENDS GuardDelivery, Sequences, TLC
 
-CONSTANT Trace
+CONSTANT Traces
 
-VARIABLE read   \* how many records were followed
+VARIABLES
+    which,  \* the trace that is followed
+    read    \* how many of its records were
 
-Record == Trace[read + 1]
+Item == Traces[which][read + 1]
+Is(what) == Item.what = what
+Name_ == <<Item.thread, Item.id>>
 
-\* A refusal changes nothing, and it needs a decision of somebody else on record.
-Refuse(e) ==
+(* What changes nothing. Each needs its reason. *)
+
+\* Refused since another decision is on record for a gate that was, or is, the thread's.
+OtherDecision(e) == \E gate \in Gates : home[gate[1]] = Item.thread /\ claim[gate] \notin {NONE, e}
+\* Refused since the id is on record with another payload.
+OtherPayload(e) == delivery[Name_].payload \notin {NOTHING, <<e, Item.kind>>}
+\* Refused since somebody else has the thread.
+Occupied(e) == holder[Item.thread] \notin {NONE, e}
+\* Refused since no interrupt was raised at the place to fork.
+NothingRaised == \A a \in Open_ : home[a] = Item.thread => Item.position \notin Raised(a)
+\* Given the outcome of its own decision once more.
+OwnOutcome(e) == \E gate \in Gates : home[gate[1]] = Item.thread /\ claim[gate] = e /\ Durable(gate)
+
+Unchanging(e) ==
     /\ state[e] = "idle"
-    /\ \E i \in 1 .. Interrupts : claim[i] \notin {NONE, e}
-    /\ UNCHANGED vars
+    /\ \/ Is("refuse") /\ OtherDecision(e)
+       \/ Is("mismatch") /\ OtherPayload(e)
+       \/ Is("busy") /\ Occupied(e)
+       \/ Is("nothing to fork") /\ NothingRaised
+       \/ Is("replay") /\ OwnOutcome(e)
+    /\ UNCHANGED deliveryVars
+
+(* What executors do. *)
+
+Id == IF Item.id = "" THEN NONE ELSE Item.id
+Delivered(e) == First(e, Item.thread, Id) \/ (Id # NONE /\ Retry(e, Item.thread, Id))
+
+\* Somebody without a decision came to a gate without one: the run parks there.
+Asks(e) ==
+    /\ state[e] = "leased" /\ claim[Key(at[e])] = NONE
+    /\ state' = [state EXCEPT ![e] = "idle"]
+    /\ holder' = Released(e)
+    /\ UNCHANGED <<durable, fence, over, token, sure, at, consumed, landed, faults, forks, deliveries>>
+
+Branched(e) ==
+    \/ Is("open") /\ Opens(e, Id) /\ at'[e][2] = Item.position /\ home'[at'[e][1]] = Item.thread
+    \/ Is("decide") /\ Decides(e)
+    \/ Is("into") /\ Copies(e, Id) /\ at'[e][2] = Item.position /\ home'[at'[e][1]] = Item.thread
+
+Follows(e) ==
+    \/ Unchanging(e)
+    \/ Is("lease") /\ Delivered(e)
+    \/ Is("claim") /\ Accept(e)
+    \/ Is("run") /\ RunFor(e) /\ claim[Key(at[e])] = Item.decision /\ at[e][2] = Item.position
+    \/ Is("repeat") /\ Repeat(e, Item.kind, Name_)
+    \/ Is("ask") /\ Asks(e)
+    \/ Is("fail") /\ Failed(e)
+    \/ Branched(e)
+    \/ /\ \/ Is("store") /\ Store(e) /\ Current(e) /\ position'[at[e][1]] = Item.position
+          \/ Is("fenced") /\ (Store(e) \/ Stop(e)) /\ ~Current(e)
+          \/ Is("cut off") /\ CutOff(e)
+          \/ Is("stall") /\ Doubt(e)
+          \/ Is("die") /\ Die(e)
+       /\ UNCHANGED <<forks, deliveries>>
 
 Recorded(e) ==
-    /\ read < Len(Trace)
-    /\ Record.who = e
-    /\ \/ Record.what = "lease" /\ Lease(e)
-       \/ Record.what = "claim" /\ Claim(e) /\ claim' # claim
-       \/ Record.what = "run" /\ Run(e) /\ claim[Key(at[e])] = Record.decision
-       \/ Record.what = "store" /\ Store(e) /\ token[e] = fence /\ position' = Record.position
-       \/ Record.what = "fenced" /\ (Store(e) \/ Stop(e)) /\ token[e] # fence
-       \/ Record.what = "cut-off" /\ CutOff(e)
-       \/ Record.what = "die" /\ Die(e)
-       \/ Record.what = "refuse" /\ Refuse(e)
+    /\ read < Len(Traces[which])
+    /\ Item.who = e
+    /\ Follows(e)
     /\ read' = read + 1
 
-TakeUp(e) ==
-    /\ Claim(e)
-    /\ UNCHANGED <<claim, read>>
+Guessed == (Times \/ \E e \in Executors : Resume(e) \/ Conclude(e)) /\ UNCHANGED read
 
-TraceInit == Init /\ read = 0
-TraceNext == \E e \in Executors : Recorded(e) \/ TakeUp(e)
-TraceSpec == TraceInit /\ [][TraceNext]_<<vars, read>>
+TraceInit == DeliveryInit /\ read = 0 /\ which \in 1 .. Len(Traces)
+TraceNext == (Guessed \/ \E e \in Executors : Recorded(e)) /\ UNCHANGED which
+TraceSpec == TraceInit /\ [][TraceNext]_<<deliveryVars, read, which>>
 
-Unfinished == read < Len(Trace)
+Printed == read = Len(Traces[which]) => PrintT(<<"followed", which>>)
 =============================================================================

@@ -6,7 +6,7 @@ from typing import Any
 
 import z3
 
-from proof.formulas import absent, call, is_any, some
+from proof.formulas import absent, call, is_any, present, some
 from proof.spec import Case, Given, Spec
 from proof.symbolic import Module
 from proof.terms import INT, constant
@@ -60,6 +60,23 @@ def _refused_acts_nowhere(m: Module) -> Any:
     return z3.Implies(z3.Not(where.known), absent(after))
 
 
+def _forks_differ(m: Module) -> Any:
+    """Two attempts never share a claim key: of two forks, the one that is numbered later has another number."""
+    where = call(m, "branch", fork=True)
+    first = call(m, "attempt_after", "_first", outcome=where.result)
+    later = call(m, "attempt_after", "_later", outcome=where.result)
+    known = later.highest >= first.result.value
+    forks = z3.And(where.result.member("FORK"), known)
+    return z3.Implies(forks, first.result.value != later.result.value)
+
+
+def _branch_is_kept(m: Module) -> Any:
+    """Without fork intent a delivery acts on the attempt that it addresses, or on none."""
+    where = call(m, "branch", fork=False)
+    acts = call(m, "attempt_after", outcome=where.result)
+    return z3.Implies(present(acts.result), acts.result.value == acts.attempt)
+
+
 SPECS = (
     Spec(
         "branch",
@@ -69,6 +86,11 @@ SPECS = (
     Spec(
         "attempt_after",
         _attempt_after,
-        {"a fork's attempt is new": _new_attempt_is_new, "a refused delivery acts nowhere": _refused_acts_nowhere},
+        {
+            "a fork's attempt is new": _new_attempt_is_new,
+            "a refused delivery acts nowhere": _refused_acts_nowhere,
+            "two forks never share an attempt": _forks_differ,
+            "a retry stays on its attempt (FI)": _branch_is_kept,
+        },
     ),
 )

@@ -31,6 +31,20 @@ def _outcome_is_final(m: Module) -> Any:
     return z3.Implies(recorded, is_any(one.result, "REPEATED", "MISMATCH"))
 
 
+def _other_payload_is_never_served(m: Module) -> Any:
+    """An id stands for its first payload: with another one nothing is returned, joined or run."""
+    one = call(m, "redelivery")
+    other = z3.And(present(one.recorded_digest), z3.Not(same(one.recorded_digest, one.digest)))
+    return z3.Implies(other, one.result.member("MISMATCH"))
+
+
+def _failure_can_be_retried(m: Module) -> Any:
+    """What was accepted and came to no outcome goes on once the thread is free; until then it is joined."""
+    one = call(m, "redelivery", finished=False)
+    again = same(one.recorded_digest, one.digest)
+    return z3.Implies(again, z3.If(one.executing, one.result.member("IN_PROGRESS"), one.result.member("RETRIED")))
+
+
 def _binding(p: Given) -> tuple[Case, ...]:
     bare = z3.Not(p.named)
     return (
@@ -117,7 +131,15 @@ def _is_consuming(p: Given) -> tuple[Case, ...]:
 
 
 SPECS = (
-    Spec("redelivery", _redelivery, {"a recorded outcome is final": _outcome_is_final}),
+    Spec(
+        "redelivery",
+        _redelivery,
+        {
+            "a recorded outcome is final": _outcome_is_final,
+            "another payload is never served": _other_payload_is_never_served,
+            "a failure can be retried (LV)": _failure_can_be_retried,
+        },
+    ),
     Spec(
         "binding",
         _binding,

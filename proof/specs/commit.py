@@ -79,6 +79,11 @@ def _answers_never_shrink(m: Module) -> Any:
     return after >= one.stored
 
 
+def _superseded_answers_nothing(m: Module) -> Any:
+    one = call(m, "answers")
+    return z3.Implies(one.fence < one.current_fence, one.result.member("FENCED"))
+
+
 SPECS = (
     Spec(
         "commit",
@@ -91,5 +96,12 @@ SPECS = (
         },
     ),
     Spec("frontier_after", _frontier_after, {"the frontier is the highest position": _frontier_is_maximum}),
-    Spec("answers", _answers, {"answers never shrink": _answers_never_shrink}),
+    Spec(
+        "answers",
+        _answers,
+        {
+            "answers never shrink": _answers_never_shrink,
+            "a superseded writer answers nothing": _superseded_answers_nothing,
+        },
+    ),
 )

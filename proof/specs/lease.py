@@ -9,6 +9,7 @@ import z3
 from proof.formulas import absent, call, is_any, number, present, same
 from proof.spec import Case, Given, Spec
 from proof.symbolic import Module
+from proof.terms import STR, Term
 
 __all__ = ["SPECS"]
 
@@ -77,6 +78,38 @@ def _fence_after(p: Given) -> tuple[Case, ...]:
     )
 
 
+def _fence_never_decreases(m: Module) -> Any:
+    asked = call(m, "lease")
+    return call(m, "fence_after", outcome=asked.result, fence=asked.fence).result.value >= asked.fence
+
+
+def _new_holder_new_fence(m: Module) -> Any:
+    """No two grants have the same fence: whoever is granted a lease that it doesn't keep has one of its own."""
+    asked = call(m, "lease")
+    after = call(m, "fence_after", outcome=asked.result, fence=asked.fence).result.value
+    granted = z3.And(call(m, "holds", outcome=asked.result).result.value, absent(asked.held_fence))
+    return z3.Implies(granted, after > asked.fence)
+
+
+def _one_holder(m: Module) -> Any:
+    """Of two requests at one time, the second is refused, unless it is proven that the first one's owner is dead."""
+    first = call(m, "lease", "_first")
+    fence = call(m, "fence_after", outcome=first.result, fence=first.fence).result
+    now = z3.Int("now")
+    second = call(
+        m,
+        "lease",
+        "_second",
+        holder=Term(STR.as_optional(), first.caller.value, z3.BoolVal(True)),
+        fence=fence,
+        dead=False,
+        now=now,
+    )
+    anew = z3.And(call(m, "holds", outcome=first.result).result.value, absent(second.held_fence))
+    lasts = z3.Or(absent(second.expires), second.expires.value > now)
+    return z3.Implies(z3.And(anew, lasts), z3.Not(call(m, "holds", outcome=second.result).result.value))
+
+
 SPECS = (
     Spec(
         "lease",
@@ -87,8 +120,13 @@ SPECS = (
             "time only ever frees": _time_only_frees,
             "a former holder can't come back": _zombie_has_lost,
             "a lease is taken over on proof or expiry only": _only_proof_or_expiry,
+            "of two requests one is granted": _one_holder,
         },
     ),
     Spec("holds", _holds),
-    Spec("fence_after", _fence_after),
+    Spec(
+        "fence_after",
+        _fence_after,
+        {"a fence never decreases": _fence_never_decreases, "each grant has a fence of its own": _new_holder_new_fence},
+    ),
 )

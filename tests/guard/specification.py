@@ -71,7 +71,7 @@ DELIVERY = _extending(
     FORK,
     "GuardDelivery",
     "DeliverySpec",
-    faults=("ClaimFirst", "PayloadIgnored", "FailureRecorded"),
+    faults=("ClaimFirst", "PayloadIgnored", "IntentIgnored", "ForkUnrecorded", "FailureRecorded"),
     invariants=("ServedOnce", "FirstPayload", "OutcomeEarned"),
     properties=("DeliveryKept",),
     bounds={"Threads": "1", "Attempts": "1", "Ids": '{"d1", "d2"}'},

@@ -13,6 +13,7 @@ from .specification import DELIVERY, EFFECTS, FORK, GUARD, Module, actions, chec
 
 SOUND = "No error has been found"
 EXPIRING = {"Expiring": "TRUE"}
+FORKED = {"Attempts": 2, "Interrupts": 1}
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,7 @@ EXPIRING = {"Expiring": "TRUE"}
         (GUARD, EXPIRING, 3531),
         (FORK, {}, 18277),
         (DELIVERY, {}, 4095),
+        (DELIVERY, FORKED, 5129),
         (EFFECTS, {}, 1607),
         (EFFECTS, EXPIRING, 2925),
     ],
@@ -66,6 +68,8 @@ FAULTS: list[tuple[str, Module, str, dict[str, Any]]] = [
     ("UnleasedFork", FORK, "OneEffective", {"Threads": 1}),
     ("ClaimFirst", DELIVERY, "ServedOnce", {}),
     ("PayloadIgnored", DELIVERY, "FirstPayload", {}),
+    ("IntentIgnored", DELIVERY, "FirstPayload", FORKED),
+    ("ForkUnrecorded", DELIVERY, "ServedOnce", {"Attempts": 3, "Interrupts": 1}),
     ("FailureRecorded", DELIVERY, "OutcomeEarned", {}),
     ("Unchecked", EFFECTS, "CheckedEffect", {}),
     ("Unchecked", EFFECTS, "CheckedEffect", EXPIRING),
@@ -97,6 +101,10 @@ MISTAKEN = {"Look", "ClaimEarly", "TakeEarly", "Return"}
 @pytest.mark.parametrize("module", [GUARD, FORK, DELIVERY, EFFECTS], ids=lambda module: module.name)
 def test_each_action_is_taken(tmp_path, module):
     """A rule about what never happens would be worth nothing."""
-    bounds: dict[str, Any] = {"Interrupts": 1, "MaxFaults": 1, **({} if module is GUARD else {"Attempts": 2})}
+    bounds: dict[str, Any] = {
+        "Interrupts": 1,
+        "MaxFaults": 1,
+        **({} if module is GUARD else {"Attempts": 2, "Threads": 2}),
+    }
     said = [check(module, tmp_path, claim="TypeOK", coverage=True, **bounds, Expiring=on) for on in ("TRUE", "FALSE")]
     assert set().union(*(actions(one) for one in said)) - set().union(*(taken(one) for one in said)) <= MISTAKEN

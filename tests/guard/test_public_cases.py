@@ -1,7 +1,8 @@
-"""What shims and ledgers got wrong in public, as tests of this one (cases G12 to G17)."""
+"""What shims and ledgers got wrong in public, as tests of this one (cases G12 to G17), and the table of all cases."""
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import threading
@@ -15,6 +16,8 @@ from resumption import Ledger, effect, task_scope
 from resumption.errors import InDoubt, KeyReused
 from resumption.guard import operators
 
+from .cases import CASES
+from .langgraph.test_ablation import SCENARIOS as _SCENARIOS
 from .support import World, child
 
 
@@ -121,3 +124,35 @@ def test_g17_an_effect_that_never_fired_reads_as_in_doubt_not_as_done(url: str, 
         effect(Ledger(url), key="charge")(lambda: world.fire())()
     (seen,) = operators.listing(Ledger(url))
     assert seen.state == "doubt"
+
+
+# The table ------------------------------------------------------------------------------------------------------------
+
+
+def _test(name: str) -> Callable[..., None]:
+    """The test that a case names."""
+    module, _, function = name.partition(":")
+    *folder, file = module.split("/")
+    found: Callable[..., None] = getattr(
+        importlib.import_module(".".join([__package__ or "", *folder, f"test_{file}"])), f"test_{function}"
+    )
+    return found
+
+
+def test_every_case_is_in_the_table() -> None:
+    guard = [f"G{number}" for number in range(1, 18)]
+    assert list(CASES) == [*guard, "L1", "L2", "L3", "L4", "L8", "L12", "L13", "L16", "L17"]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_case_names_tests_that_there_are(case: str) -> None:
+    assert CASES[case].tests
+    for name in CASES[case].tests:
+        assert callable(_test(name))
+
+
+@pytest.mark.parametrize("case", [name for name, case in CASES.items() if case.control])
+def test_a_control_is_one_in_which_the_case_happens(case: str) -> None:
+    """What it says is tested there: with the protection taken out, what it keeps falls."""
+    control = CASES[case].control
+    assert callable(_test(control)) if ":" in control else control in _SCENARIOS

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import importlib.util
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from resumption import Ledger, effect
+from resumption.errors import ExpiringLeases
 from resumption.guard import telemetry
+from resumption.guard.claims import beside, leases
+
+from .support import until
 
 
 class Recorder:
@@ -57,3 +63,23 @@ def test_the_installed_opentelemetry_accepts_what_is_said(sqlite_url: str) -> No
     assert telemetry._counter() is not None
     assert telemetry._tracer() is not None
     assert effect(Ledger(sqlite_url), key="charge")(lambda: 1)() == 1
+
+
+def test_leases_that_expire_are_counted_where_somebody_has_to_know(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorder = Recorder()
+    monkeypatch.setattr(telemetry, "_leases", lambda: recorder)
+    monkeypatch.setattr(beside, "is_local", lambda path: False)
+    monkeypatch.setattr(leases, "LEASE_SECONDS", 0.3)
+    with pytest.warns(ExpiringLeases):
+        locks = beside.locks_beside(str(tmp_path / "graph.db"))
+    assert locks.attempt("t") is not None
+    with sqlite3.connect(tmp_path / "graph.db-resumption-leases") as connection:
+        connection.execute("UPDATE resumption_leases SET number = number + 1, holder = 'silent'")
+    until(lambda: locks.attempt("t") is not None)
+    assert [attributes["resumption.branch"] for _, attributes in recorder.counted] == [
+        "leases-expire",
+        "lease-lost",
+        "lease-taken-after-expiry",
+    ]

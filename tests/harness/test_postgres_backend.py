@@ -26,7 +26,7 @@ from resumption.harness.runner import run_suite
 from resumption.harness.stores import PostgresServer, stores_for
 from resumption.harness.workspace import memory_folder
 from resumption.planes.interface import Backend
-from resumption.planes.langgraph.spec import GRAPH
+from resumption.planes.langgraph.spec import AGENT, GRAPH
 
 _PATIENCE = 30.0
 _SERVED = tuple(backend for backend in GRAPH.backends if backend.server)
@@ -116,8 +116,7 @@ def test_content_is_the_same_only_where_the_rows_are(server: ThrowawayPostgres) 
         with psycopg.connect(first) as connection:
             connection.execute("CREATE TABLE said (word text)")
             connection.execute("INSERT INTO said VALUES ('once')")
-        databases.settle(first)
-        second = databases.create(first)
+        second = databases.copy(first)
         before = databases.content_digest(first)
         assert databases.content_digest(second) == before
         with psycopg.connect(second) as connection:
@@ -126,6 +125,83 @@ def test_content_is_the_same_only_where_the_rows_are(server: ThrowawayPostgres) 
     finally:
         databases.close()
     assert _databases(server.dsn) == []
+
+
+@pytest.fixture
+def databases(server: ThrowawayPostgres) -> Iterator[Databases]:
+    databases = Databases(server.dsn)
+    yield databases
+    databases.close()
+
+
+def _prepare(database: str) -> None:
+    with psycopg.connect(database) as connection:
+        connection.execute("CREATE TABLE said (number bigint GENERATED ALWAYS AS IDENTITY, word text)")
+        connection.execute("CREATE TABLE version (v int)")
+        connection.execute("INSERT INTO version VALUES (1)")
+
+
+def test_a_database_is_handed_on_without_a_trace_of_its_trial(databases: Databases) -> None:
+    first = databases.prepared("plane", _prepare)
+    untouched = databases.content_digest(first)
+    with psycopg.connect(first) as connection:
+        connection.execute("INSERT INTO said (word) VALUES ('once')")
+    databases.give_back(first)
+    second = databases.prepared("plane", _prepare)
+    assert second == first
+    assert databases.content_digest(second) == untouched
+    with psycopg.connect(second) as connection:
+        told = connection.execute("INSERT INTO said (word) VALUES ('anew') RETURNING number, ctid::text").fetchone()
+    assert told == (1, "(0,1)")
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        "UPDATE version SET v = 2",
+        "INSERT INTO version VALUES (1)",
+        "ALTER TABLE said ADD COLUMN place text",
+        "ALTER TABLE said ALTER COLUMN word SET DEFAULT 'said'",
+        "CREATE INDEX later ON said (word)",
+        "CREATE TABLE more (a int)",
+        "CREATE SCHEMA elsewhere CREATE TABLE elsewhere.more (a int)",
+        "CREATE SEQUENCE counting",
+        "CREATE FUNCTION one() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+        "ALTER TABLE said ADD CHECK (word <> '')",
+        "SELECT lo_create(4711)",
+    ],
+)
+def test_a_database_that_keeps_a_trace_is_dropped(databases: Databases, trace: str) -> None:
+    first = databases.prepared("plane", _prepare)
+    with psycopg.connect(first) as connection:
+        connection.execute(trace)
+    databases.give_back(first)
+    assert databases.prepared("plane", _prepare) != first
+    with pytest.raises(psycopg.OperationalError, match="does not exist"):
+        psycopg.connect(first)
+
+
+def test_a_copy_is_handed_on_too(databases: Databases) -> None:
+    first = databases.prepared("plane", _prepare)
+    with psycopg.connect(first) as connection:
+        connection.execute("INSERT INTO said (word) VALUES ('once')")
+    copy = databases.copy(first)
+    assert databases.content_digest(copy) == databases.content_digest(first)
+    databases.give_back(copy)
+    assert databases.prepared("plane", _prepare) == copy
+
+
+def test_agents_give_the_verdicts_on_the_server_that_they_give_on_sqlite(server: ThrowawayPostgres) -> None:
+    pytest.importorskip("langchain")
+    primary = tuple({form.operation: form for form in reversed(AGENT.forms)}.values())
+    backends = tuple(backend for backend in AGENT.backends if backend.name in ("sqlite", "postgres", "postgres-async"))
+    spec = replace(AGENT, backends=backends, forms=primary)
+    receipt = run_suite([spec], _probes("crash/parked", "inspect/inert"), jobs=2, postgres=server.dsn)
+    labels: dict[str, dict[str, Label]] = {}
+    for cell in receipt.cells:
+        labels.setdefault(cell.backend, {})[cell.identity.replace(f"/{cell.backend}/", "/*/")] = cell.label
+    assert Label.HOLDS in labels["sqlite"].values()
+    assert labels["postgres"] == labels["postgres-async"] == labels["sqlite"]
 
 
 def test_a_throwaway_server_does_not_outlive_a_killed_harness(tmp_path: Path) -> None:

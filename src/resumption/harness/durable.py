@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import shutil
 import sqlite3
-import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+
+from resumption.harness.workspace import workspace_folder
 
 __all__ = ["bytes_digest", "content_digest"]
 
@@ -32,7 +33,7 @@ def content_digest(folder: Path) -> str:
     so that reading changes nothing; no process may be writing.
     """
     digest = hashlib.sha256()
-    with tempfile.TemporaryDirectory(prefix="resumption-") as name:
+    with workspace_folder() as name:
         copy = Path(name) / "store"
         shutil.copytree(folder, copy)
         for path in _files(copy):

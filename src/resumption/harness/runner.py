@@ -10,6 +10,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from packaging.version import Version
+
 from resumption.errors import BackendMissing, PostgresMissing, ResumptionError
 from resumption.harness.cells import Job, Result, cells_of, history_name
 from resumption.harness.environments import Environment
@@ -147,10 +149,23 @@ def _run_all(
         return [future.result() for future in futures]
 
 
+def _too_old(spec: PlaneSpec, pins: Mapping[str, str]) -> str:
+    """Why an installation can't have what a plane measures, and how to get it; empty if it can."""
+    for package, first in spec.since.items():
+        if package in pins and Version(pins[package]) < Version(first):
+            return (
+                f"What {spec.name}/{spec.path} measures isn't in {package} {pins[package]}: it came with {first}. "
+                f"Install that, or name a release of {spec.package} that has it."
+            )
+    return ""
+
+
 def _run(job: Job, environment: Environment, server: PostgresServer, folder: Path) -> Result:
     version = environment.pins.get(job.spec.package, "") if job.spec.package else ""
     if job.reason_against:
         return Result(job, version)
+    if too_old := _too_old(job.spec, environment.pins):
+        return Result(job, version, not_run=too_old)
     try:
         stores = stores_for(job.spec, job.backend, environment, server)
     except (BackendMissing, PostgresMissing) as error:

@@ -107,8 +107,7 @@ class DatabaseStores:
     def copy(self, place: Place, folder: Path) -> Place:
         """Have the server copy the database."""
         folder.mkdir(parents=True)
-        self._databases.settle(place.database)
-        return Place(folder, self._databases.create(place.database))
+        return Place(folder, self._databases.copy(place.database))
 
     def settle(self, place: Place, process: int) -> None:
         """Wait for the end of the process's sessions."""
@@ -123,8 +122,8 @@ class DatabaseStores:
         return self.content_digest(place)
 
     def remove(self, place: Place) -> None:
-        """Drop the database."""
-        self._databases.drop(place.database)
+        """Give the database back, for another trial."""
+        self._databases.give_back(place.database)
 
 
 class PostgresServer:

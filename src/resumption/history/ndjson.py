@@ -24,7 +24,16 @@ from resumption.history.events import EVENTS, Event, Pending
 from resumption.history.history import Header, History
 from resumption.history.workload import Corrupt, Effect, Interrupt, Step, Task, Work, Workload
 
-__all__ = ["FORMAT", "MAX_LINE", "Appender", "decode_history", "encode", "jsonable", "read_history"]
+__all__ = [
+    "FORMAT",
+    "MAX_LINE",
+    "Appender",
+    "decode_history",
+    "encode",
+    "jsonable",
+    "make_all_decoders",
+    "read_history",
+]
 
 FORMAT = "resumption.history/1"
 MAX_LINE = 16 * 1024 * 1024
@@ -233,6 +242,12 @@ def _decoders(cls: type[Any]) -> dict[str, _Decoder]:
     if cls not in _DECODERS:
         _DECODERS[cls] = _make_decoders(cls)
     return _DECODERS[cls]
+
+
+def make_all_decoders() -> None:
+    """Make what else is made when a class is first decoded: for processes that will be forked, once for all of them."""
+    for cls in (Header, Workload, Task, Pending, *_STEPS.values(), *EVENTS.values()):
+        _decoders(cls)
 
 
 def _make_decoders(cls: type[Any]) -> dict[str, _Decoder]:

@@ -98,6 +98,8 @@ class PlaneSpec:
     """Distribution that is under test; empty for planes that live in this package."""
     requires: Sequence[str] = ()
     """What an environment of its own installs along with the package, where the plane has no `locks/recipe.toml`."""
+    since: Mapping[str, str] = field(default_factory=dict)
+    """The first release of each distribution that has what the plane measures; on earlier ones, nothing is."""
     path: str
     """The mechanism: `graph`."""
     adapter: str
@@ -105,7 +107,10 @@ class PlaneSpec:
     locks: str = ""
     """The package whose `locks/` its environments are made from; the adapter's own unless another is named."""
     preload: Sequence[str] = ()
-    """Modules that the zygote imports once, before any fork."""
+    """What the zygote loads once, before any fork: modules to import, and functions to call, as `module:function`.
+
+    A function may compute what each process would else compute anew (`planes.rehearsal`). It opens nothing that lasts,
+    and leaves no thread: the zygote refuses to fork beside one."""
     backends: Sequence[Backend]
     forms: Sequence[Form]
     durability: Durability = Durability.FRAMEWORK

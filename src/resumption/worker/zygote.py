@@ -2,7 +2,7 @@
 
 It speaks with the harness over one sequenced-packet socket. `fork` comes with the child's own socket; every child that
 ends is reported with its status. `clone` makes a second zygote, which has the framework loaded already. The zygote has
-one thread, opens nothing before a fork, and ends when the harness's end of the socket closes, however the harness
+one thread, holds nothing open at a fork, and ends when the harness's end of the socket closes, however the harness
 ended: it then kills its children and removes the workspace, unless that is to be kept.
 """
 
@@ -19,37 +19,61 @@ import shutil
 import signal
 import socket
 import sys
+import time
 import traceback
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NoReturn
 
+from resumption.history.ndjson import make_all_decoders
 from resumption.worker.process import serve
 
 __all__ = ["main"]
 
 _MESSAGE = 65536
 _PR_SET_PDEATHSIG = 1
+_THREADS = "/proc/self/task"
+_THREAD_SECONDS = 1.0
 _SWEEPS = 3  # a clone's children die a moment after it, and may make a file while the folder is being removed
 
 
 def main(control: int, workspace: str, preload: list[str]) -> None:
     """Run a zygote on the control socket with descriptor `control`; doesn't return.
 
-    `workspace` is the folder to remove at the end; empty if it is to be kept.
+    `workspace` is the folder to remove at the end; empty if it is to be kept. `preload` names modules to import, and
+    functions to call, as `module:function`.
     """
     sock = socket.socket(fileno=control)
     try:
-        for module in preload:
-            importlib.import_module(module)
+        for name in preload:
+            _load(name)
     except BaseException as error:
         # Whatever an import raises, a broken installation included, is for the harness to tell.
         sock.send(json.dumps({"broken": "".join(traceback.format_exception_only(error)).strip()[-2000:]}).encode())
         sys.exit(1)
+    make_all_decoders()
     gc.collect()
     gc.freeze()
     sock.send(json.dumps({"ready": os.getpid()}).encode())
     _Zygote(sock, Path(workspace) if workspace else None).run()
+
+
+def _load(name: str) -> None:
+    module, _, function = name.partition(":")
+    loaded = importlib.import_module(module)
+    if function:
+        getattr(loaded, function)()
+        _outlive_threads()
+
+
+def _outlive_threads() -> None:
+    """Return once ended threads are gone for the kernel too, which is a moment after they were joined.
+
+    One that is still there then was left running, and the first fork will refuse.
+    """
+    deadline = time.monotonic() + _THREAD_SECONDS
+    while len(os.listdir(_THREADS)) > 1 and time.monotonic() < deadline:
+        os.sched_yield()
 
 
 def _pins() -> dict[str, str]:
@@ -88,7 +112,7 @@ class _Zygote:
             self._kill(message["pid"])
             return
         descriptor = array.array("i", ancillary[0][2])[0]
-        threads = len(os.listdir("/proc/self/task"))
+        threads = len(os.listdir(_THREADS))
         if threads != 1:
             os.close(descriptor)
             self._tell({"threads": threads})

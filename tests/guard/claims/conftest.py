@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from resumption.guard.claims import leases
+from resumption.guard.claims import expiring, leases
 from resumption.guard.claims.expiring import ExpiringLocks
 from resumption.guard.claims.servers import LeaseTable
 from resumption.guard.claims.tables import LeaseFile
@@ -16,19 +16,18 @@ from ..support import connecting
 
 
 @pytest.fixture(autouse=True)
-def seconds(monkeypatch: pytest.MonkeyPatch) -> float:
-    """How long a lease lasts. Children that are forked inherit it."""
+def seconds(monkeypatch: pytest.MonkeyPatch) -> Iterator[float]:
+    """How long a lease lasts. Children that are forked inherit it. What a test leaves held is given up after it."""
     monkeypatch.setattr(leases, "LEASE_SECONDS", 1.2)
-    return 1.2
+    yield 1.2
+    for locks in list(expiring._all):
+        for held in list(locks._held):
+            held.release()
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def locks(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ExpiringLocks]:
-    """The leases of one database, in a file and in a table. What a test leaves held is given up after it."""
+def locks(request: pytest.FixtureRequest, tmp_path: Path) -> ExpiringLocks:
+    """The leases of one database, in a file and in a table."""
     if request.param == "sqlite":
-        locks = ExpiringLocks(LeaseFile(tmp_path / "leases"))
-    else:
-        locks = ExpiringLocks(LeaseTable(connecting(request.getfixturevalue("postgres_url"))))
-    yield locks
-    for held in list(locks._held):
-        held.release()
+        return ExpiringLocks(LeaseFile(tmp_path / "leases"))
+    return ExpiringLocks(LeaseTable(connecting(request.getfixturevalue("postgres_url"))))

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -74,6 +74,8 @@ class Database:
     kind: str
     address: str
     """The path of the file, or the URL of the server's database."""
+    leased: float = 0.0
+    """For how many seconds its threads are leased; 0 where a lock ends with its holder."""
 
     @property
     def on_server(self) -> bool:
@@ -99,7 +101,7 @@ class Database:
 
     def named(self, name: str) -> Database:
         """The same, by sessions of this name, so that the server's administrator can tell them."""
-        return Database(self.kind, f"{self.address}{'&' if '?' in self.address else '?'}application_name={name}")
+        return replace(self, address=f"{self.address}{'&' if '?' in self.address else '?'}application_name={name}")
 
     def by(self, *, host: str, port: str) -> Database:
         """The same server, by another address."""

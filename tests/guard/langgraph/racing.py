@@ -59,7 +59,7 @@ class Heat:
     """What came of one heat."""
 
     fired: tuple[str, ...]
-    told: Counter[str]
+    told: dict[str, int]
     slowest: float
     """The longest that a racer waited for what it was told, in seconds."""
 
@@ -111,7 +111,7 @@ def run_heat(
             told = program.race(calls, config, delays)
     else:
         told = _race_in_processes(open_, bench, calls, config, delays)
-    return Heat(tuple(bench.fired()), Counter(one.outcome for one in told), max(one.seconds for one in told))
+    return Heat(tuple(bench.fired()), dict(Counter(one.outcome for one in told)), max(one.seconds for one in told))
 
 
 def prepare(bench: Bench, database: Database, contest: Contest, config: Any) -> None:

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
@@ -84,6 +84,11 @@ class Tally:
     """Paid by a decision that nobody made, or other than the state says."""
     wrong: list[str] = field(default_factory=list)
     """The protocols that went wrong, by their names: each can be run again by its number."""
+
+    def record(self) -> dict[str, Any]:
+        """The figures, for a report."""
+        names = [one.name for one in fields(self) if one.name != "harmed"]
+        return {**{name: getattr(self, name) for name in names}, "harmed": dict(self.harmed)}
 
     def clean(self) -> bool:
         """Whether nothing went wrong, and something could have."""
@@ -169,7 +174,9 @@ class _Protocol:
 
     def _together(self, calls: Sequence[tuple[Any, Fault | None]]) -> None:
         """Make each call in a process of its own; wait for all, letting those that are stopped go on after a while."""
-        beside_zombies = any(fault is not None and fault.harm in CUTS for _, fault in calls)
+        beside_zombies = self._database.leased > 0 or any(
+            fault is not None and fault.harm in CUTS for _, fault in calls
+        )
         running = [(_start(self._executor(payload, fault, beside_zombies)), fault) for payload, fault in calls]
         self._tally.executors += len(running)
         # All at once: one that is stopped may have the lease that the others wait for.
@@ -192,7 +199,7 @@ class _Protocol:
             harmed.append(fault.harm)
             if fault.harm in CUTS:
                 cut_off(self._database.address, _name(pid), lease_only=fault.harm is Harm.CUT_LEASE)
-            time.sleep(PAUSE_SECONDS)
+            time.sleep(max(PAUSE_SECONDS, 2 * self._database.leased))  # so that another may have its lease meanwhile
             os.kill(pid, signal.SIGCONT)
 
     def _executor(self, payload: Any, fault: Fault | None, beside_zombies: bool) -> Callable[[], None]:

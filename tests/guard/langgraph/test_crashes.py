@@ -98,44 +98,6 @@ def recovers(bench: Bench, when: str) -> None:
     assert (again, bench.fired().count("charge")) == (outcome, 1), when
 
 
-NODES = ("draft", "pay", "notify", "archive")
-BOUNDARIES = [f"{edge} {node}" for node in NODES[1:] for edge in ("before", "after")]
-
-
-def stepwise(bench: Bench, at: str) -> Any:
-    """Four nodes, the second of them a gate, each with an effect. The process dies at that boundary of a node."""
-    ledger = Ledger(f"sqlite:///{bench.folder / 'effects.db'}")
-
-    def node(name: str) -> Callable[[Any], Any]:
-        fire = effect(ledger, key=name)(lambda: bench.fire(name))
-
-        def body(state: Any) -> Any:
-            decision = interrupt("sure?") if name == "pay" else "done"
-            if at == f"before {name}":
-                die()
-            fire()
-            if at == f"after {name}":
-                die()
-            return {"trail": [f"{name}={decision}"]}
-
-        return body
-
-    return bench.guarded(bench.builder(**{name: node(name) for name in NODES}))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
-@pytest.mark.parametrize("at", BOUNDARIES)
-def test_the_winner_may_die_at_any_boundary_of_a_node(bench, at, durability):
-    in_child(lambda: stepwise(bench, "").invoke(INPUT, THREAD))
-    win = in_child(lambda: stepwise(bench, at).invoke(answer("yes"), THREAD, durability=durability))
-    assert win == -signal.SIGKILL
-    assert in_child(lambda: stepwise(bench, "").invoke(None, THREAD)) == 0
-    state = stepwise(bench, "").get_state(THREAD)
-    assert (state.values["trail"], state.next) == (["draft=done", "pay=yes", "notify=done", "archive=done"], ())
-    assert bench.fired() == list(NODES)
-
-
 def _claimed_by_the_dead(bench: Bench) -> None:
     """Park, and let a process die in the gate after its decision was claimed."""
     bench.approval().invoke(INPUT, THREAD)
@@ -195,7 +157,6 @@ def test_a_failure_between_two_interrupts_strips_no_answer(bench):
     failing: list[bool] = []
 
     def node(state: Any) -> Any:
-        from langgraph.types import interrupt
 
         first = interrupt("first?")
         if failing:

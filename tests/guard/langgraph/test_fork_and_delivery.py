@@ -227,3 +227,53 @@ def test_a_delivery_that_failed_can_be_made_again(bench):
     failing.append(False)
     assert app.invoke(answer("yes"), THREAD, delivery_id="approve")["trail"] == ["draft", "pay=yes"]
     assert bench.fired() == ["draft", "pay=yes"]
+
+
+@pytest.mark.parametrize("into", [None, "branch"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_fork_that_is_delivered_twice_happens_once(bench, shape, into):
+    build, given = SHAPES[shape]
+    app = build(bench)
+    app.invoke(given, THREAD)
+    parked = app.get_state(THREAD).config
+    app.invoke(answer("yes"), THREAD)
+    forked = fork(app, parked, "no", into=into, delivery_id="fork")
+    before = bench.fired()
+    assert fork(app, parked, "no", into=into, delivery_id="fork") == forked
+    assert bench.fired() == before
+    with pytest.raises(DeliveryMismatch):
+        fork(app, parked, "maybe", into=into, delivery_id="fork")
+
+
+@pytest.mark.parametrize("into", [None, "branch"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_fork_that_failed_can_be_delivered_again(bench, shape, into, monkeypatch):
+    build, given = SHAPES[shape]
+    app = build(bench)
+    app.invoke(given, THREAD)
+    parked = app.get_state(THREAD).config
+    app.invoke(answer("yes"), THREAD)
+    fire, failing = bench.fire, ["pay=no"]
+
+    def fail_once(what: str) -> None:
+        if what in failing:
+            failing.remove(what)
+            raise ConnectionError("the bank is out of reach")
+        fire(what)
+
+    monkeypatch.setattr(bench, "fire", fail_once)
+    with pytest.raises(ConnectionError):
+        fork(app, parked, "no", into=into, delivery_id="fork")
+    forked = fork(app, parked, "no", into=into, delivery_id="fork")
+    assert bench.fired().count("pay=no") == 1
+    assert fork(app, parked, "no", into=into, delivery_id="fork") == forked
+    assert bench.fired().count("pay=no") == 1
+
+
+def test_a_fork_is_no_repetition_of_an_answer_of_the_same_value(bench):
+    app = bench.approval()
+    app.invoke(INPUT, THREAD)
+    parked = app.get_state(THREAD).config
+    app.invoke(answer("yes"), THREAD, delivery_id="approve")
+    with pytest.raises(DeliveryMismatch):
+        fork(app, parked, "yes", delivery_id="approve")

@@ -8,8 +8,9 @@ import signal
 import sqlite3
 import sys
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,20 +19,28 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from resumption.errors import EffectRunning
 from resumption.guard.claims import beside, leases
+from resumption.guard.claims.expiring import ExpiringLocks
+from resumption.guard.claims.servers import LeaseTable
 from resumption.guard.claims.tables import LeaseFile
 from resumption.guard.effects import Ledger, effect
 from resumption.guard.langgraph import admission
 from resumption.guard.langgraph.tenure import Tenure
 from resumption.langgraph import ExpiringLeases, Fenced, LeaseImpossible, RunBusy, guard
 
-from ..support import Child, child, until
+from ..support import Child, child, connecting, until
+from .databases import Database
 from .foreign import FileSaver
 from .programs import THREAD, Bench, answer
+from .racing import Contest, Means, run_heat
+from .soak import soak
 from .test_crashes import INPUT, die, die_at_statement, in_child, paying, recovers
-from .test_races import RACES, slow_approval
-from .test_savers import races
+from .test_races import held_to_the_contract
+from .test_soak import SEED
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs fork and signals")
+
+
+DEFAULT_SECONDS = leases.LEASE_SECONDS
 
 
 def lease_all(database: Path) -> None:
@@ -106,25 +115,33 @@ def test_where_no_lease_can_be_written_down_the_guard_refuses(tmp_path, monkeypa
 # What the guard promises everywhere -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", RACES)
-def test_of_racing_answers_one_is_executed(bench, kind):
-    slow_approval(bench).invoke(INPUT, THREAD)
-    outcomes = Counter(RACES[kind](bench, ["yes", "no", "yes", "no"]))
-    (fired,) = bench.fired()
-    assert outcomes == {fired: 2, "AlreadyConsumed": 2}
+@pytest.fixture
+def leased(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
+    """Each saver in turn, its threads leased for as long as they are by default."""
+    monkeypatch.setattr(leases, "LEASE_SECONDS", DEFAULT_SECONDS)
+    if database.on_server:
+        LeaseTable(connecting(database.address))
+    else:
+        lease_all(Path(database.address))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExpiringLeases)
+        yield replace(database, leased=DEFAULT_SECONDS)
 
 
-def test_racers_on_an_event_loop(bench):
-    """A lease is asked for while the loop is in the middle of a transaction of the database itself."""
+@pytest.mark.parametrize(("racers", "contest"), [(4, Contest.DIFFERENT), (4, Contest.MIXED)])
+@pytest.mark.parametrize("means", Means)
+def test_one_of_many_racers_executes(quick, leased, means, racers, contest):
+    """On an event loop a lease is asked for while the loop is in the middle of a transaction of the database."""
+    held_to_the_contract(run_heat(quick.folder, leased, means, contest, racers, 0), contest, racers)
 
-    async def run() -> None:
-        async with AsyncSqliteSaver.from_conn_string(str(bench.database)) as saver:
-            gated = bench.builder(draft=bench.step("draft"), pay=bench.gate("pay", "first?", "second?"))
-            outcomes = await races(bench, guard(gated.compile(checkpointer=saver)), ["B", "B", "C", "C"])
-        (fired,) = [one for one in bench.fired() if one.startswith("pay")]
-        assert outcomes == {fired: 2, "AlreadyConsumed": 2}
 
-    asyncio.run(run())
+@pytest.mark.parametrize("protocols", [range(6), pytest.param(range(6, 60), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("database", ["sqlite", "postgres"], indirect=True)
+def test_protocols_under_fire_end_well(quick, leased, monkeypatch, protocols):
+    """Executors that are stopped sleep through their lease, and are replaced; those that are killed are waited for."""
+    monkeypatch.setattr(leases, "LEASE_SECONDS", 0.5)
+    tally = soak(quick, replace(leased, leased=0.5), protocols, SEED)
+    assert tally.clean(), tally
 
 
 def test_a_race_on_a_saver_with_a_store(bench):
@@ -252,10 +269,9 @@ class Sleeper:
         self.process: Child = child(execute)
         self.process.stopped()
 
-    def replace(self, before: Callable[[], None] = lambda: None) -> Any:
-        """Recover the thread from it. `before` happens in the gate."""
-        app = self.bench.guarded(self.bench.builder(pay=self.bench.gate("pay", before=before)))
-        return app.invoke(None, THREAD)
+    def replace(self) -> Any:
+        """Recover the thread from it."""
+        return self.bench.guarded(self.bench.builder(pay=self.bench.gate("pay"))).invoke(None, THREAD)
 
     def wake(self) -> None:
         """Let it go on to its end."""
@@ -298,17 +314,53 @@ def test_without_asking_for_the_lease_a_zombies_effect_fires(bench, monkeypatch)
     assert bench.fired().count("charge") == 1
 
 
-def test_a_zombie_that_wakes_before_its_successor_has_written_is_fenced(bench):
-    """The successor has read what is durable. What the zombie stored now, it would not know of."""
-    sleeper = Sleeper(bench, lambda: None)
-    assert sleeper.replace(before=sleeper.wake)["trail"] == ["pay=yes"]
+@pytest.mark.parametrize("first", [True, False])
+def test_a_zombie_that_wakes_while_its_successor_reads_is_fenced_already(bench, monkeypatch, first):
+    """What it stored now, its successor would not know of. The control puts the fence up when all is read."""
+    if not first:
+        monkeypatch.setattr(Tenure, "expires", False)
+    sleeper = Sleeper(bench, lambda: None, raises=first)
+    decide = admission._decide
+
+    def waking(call: Any, house: Any, tenure: Tenure | None, bound: Any) -> Any:
+        if tenure is not None:
+            sleeper.wake()
+        return (yield from decide(call, house, tenure, bound))
+
+    monkeypatch.setattr(admission, "_decide", waking)
+    assert sleeper.replace()["trail"] == ["pay=yes"]
+    assert len(bench.fired()) == (2 if first else 1)  # the zombie's own, and in its place the successor's
 
 
-def test_without_the_fence_put_up_first_that_zombie_stores(bench, monkeypatch):
-    """The control of the test before."""
-    monkeypatch.setattr(admission, "_fenced", lambda tenure: iter(()))
-    sleeper = Sleeper(bench, lambda: None, raises=False)
-    sleeper.replace(before=sleeper.wake)
+@pytest.mark.parametrize("asks", [True, False])
+def test_an_executor_that_slept_before_its_fence_was_up_does_not_shut_its_successor_out(bench, monkeypatch, asks):
+    """It has taken the lease and looked at nothing yet. The control doesn't ask for the lease when it wakes."""
+    gated = bench.builder(pay=bench.gate("pay"))
+    bench.guarded(gated).invoke(INPUT, THREAD)
+    if not asks:
+        monkeypatch.setattr(Tenure, "must_hold", Tenure.check)
+    attempt = ExpiringLocks.attempt
+
+    def sleepy(locks: ExpiringLocks, thread: str) -> Any:
+        held = attempt(locks, thread)
+        os.kill(os.getpid(), signal.SIGSTOP)
+        return held
+
+    def execute() -> None:
+        ExpiringLocks.attempt = sleepy  # type: ignore[method-assign]  # in this process
+        with pytest.raises(Fenced) if asks else nullcontext():
+            bench.guarded(gated).invoke(None, THREAD)
+
+    sleeper = child(execute)
+    sleeper.stopped()
+
+    def wake() -> None:
+        sleeper.signal(signal.SIGCONT)
+        assert sleeper.wait() == 0
+
+    successor = bench.guarded(bench.builder(pay=bench.gate("pay", before=wake)))
+    with nullcontext() if asks else pytest.raises(Fenced):
+        assert successor.invoke(answer("yes"), THREAD)["trail"] == ["pay=yes"]
 
 
 def test_a_zombie_that_nobody_replaced_goes_on(bench):

@@ -6,10 +6,10 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict
 
 import pytest
 
+from . import soak as campaign
 from .soak import Harm, Tally, soak
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs fork and open file description locks")
@@ -34,7 +34,7 @@ def test_a_sample_of_protocols_under_fire_ends_well(quick, database, sample):
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_ten_thousand_protocols_under_fire_end_well(quick, database, shard, record_property: Callable[..., None]):
     tally = soak(quick, database, range(shard * PER_SHARD, (shard + 1) * PER_SHARD), SEED)
-    record_property("soak", json.dumps({"database": database.kind, **asdict(tally)}))
+    record_property("soak", json.dumps({"database": database.kind, **tally.record()}))
     assert tally.clean(), tally
 
 
@@ -44,3 +44,12 @@ def test_a_campaign_in_which_nothing_happens_is_not_clean():
     assert not Tally().clean()
     assert not Tally(protocols=10).clean()
     assert not Tally(protocols=10, harmed=harmed, duplicates=1).clean()
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_campaign_without_the_ledger_finds_what_was_paid_twice(quick, database, monkeypatch):
+    monkeypatch.setattr(campaign, "effect", lambda *_, **__: lambda function: function)
+    tally = soak(quick, database, range(SAMPLE), SEED)
+    assert tally.duplicates > 0
+    assert not tally.clean()
+    assert tally.wrong

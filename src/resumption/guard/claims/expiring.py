@@ -131,6 +131,7 @@ class _Lease:
     """One lease that was granted."""
 
     exclusive = False
+    expires = True
 
     def __init__(self, locks: ExpiringLocks, request: Request, number: int) -> None:
         self.thread = request.thread

@@ -30,6 +30,8 @@ class Held(Protocol):
     exclusive: bool
     """Whether nobody else can believe that it has this lock. One that can be lost by the living may be somebody else's
     by the time that its holder writes."""
+    expires: bool
+    """Whether it is lost by a pause alone. Then it may have been taken from one that pauses, and goes on to write."""
 
     def holds(self) -> bool:
         """Whether it is still held. Asks whoever could have freed it; a kernel frees nothing of a living process."""
@@ -67,6 +69,7 @@ class _Descriptor:
     """An open file description. Closing it frees what it has locked."""
 
     exclusive = True
+    expires = False
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor: int | None = descriptor
@@ -127,6 +130,7 @@ class _Entry:
     """One entry of `ProcessLocks`."""
 
     exclusive = True
+    expires = False
 
     def __init__(self, locks: ProcessLocks, thread: str) -> None:
         self._locks = locks

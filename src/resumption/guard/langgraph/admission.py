@@ -28,7 +28,7 @@ from resumption.guard.claims.records import Delivery
 from resumption.guard.langgraph import refusals
 from resumption.guard.langgraph.binding import ANYBODY, Bound, bind
 from resumption.guard.langgraph.calls import Call, Intent
-from resumption.guard.langgraph.deciding import claiming, withdrawing
+from resumption.guard.langgraph.deciding import accepting, claiming, withdrawing
 from resumption.guard.langgraph.forking import forked
 from resumption.guard.langgraph.house import House, Replay, Run
 from resumption.guard.langgraph.sight import UNPROVEN, Sight, consumed
@@ -72,9 +72,26 @@ def held(thread: str, house: House) -> Course[Tenure]:
 
 
 def _glance(tenure: Tenure, house: House) -> Course[None]:
-    """See who had the thread last, before anything else is read: if the lease is lost, another has had it since."""
+    """See who had the thread last, before anything else is read: if the lease is lost, another has had it since.
+
+    A lease that expires may have been taken from one that wakes and writes. So the fence is up before anything is read,
+    unless this executor has paused for so long, too: then another may have put up its own before the look.
+    """
     if not tenure.exclusive:
         tenure.seen = yield Read(lambda: protocol.glancing(house.keeper.guard_sql, tenure.thread))
+    if tenure.expires:
+        tenure.must_hold()
+        yield Write(tenure, _nothing)
+
+
+def _looks_first(call: Call, tenure: Tenure) -> bool:
+    """Whether what is read first is all that the decision depends on, and the last grant ahead of it."""
+    return call.intent is Intent.RESUME and not call.delivery and not tenure.expires
+
+
+def _nothing() -> Work[None]:
+    """What there is to write besides a fence."""
+    yield from ()
 
 
 def _busy(thread: str, house: House) -> RunBusy:
@@ -86,6 +103,7 @@ def _busy(thread: str, house: House) -> RunBusy:
 
 def admit(call: Call, house: House) -> Course[Run | Replay]:
     """Wait for a call's turn and decide it. Raises a `GuardError` if it is refused."""
+    call = yield from _addressed(call, house)
     give_up = time.monotonic() + house.wait
     bound: tuple[Bound, ...] | None = None
     for pause in backoff(_LONGEST_PAUSE):
@@ -93,9 +111,9 @@ def admit(call: Call, house: House) -> Course[Run | Replay]:
         tenure = Tenure(call.thread, lock) if lock is not None else None
         decided: Run | Replay | _Wait | None = None
         try:
-            if tenure is not None:
+            if tenure is not None and not _looks_first(call, tenure):
                 yield from _glance(tenure, house)
-            decided = yield from _decide(call, house, tenure, bound)
+            decided = yield from _decide_fenced(call, house, tenure, bound)
         except GuardError as error:
             yield Write(None, _note(call, house, error.branch or error.code))
             raise
@@ -109,6 +127,20 @@ def admit(call: Call, house: House) -> Course[Run | Replay]:
             raise _busy(call.thread, house)
         yield Pause(pause)
     raise AssertionError("unreachable")  # backoff() is endless
+
+
+def _decide_fenced(
+    call: Call, house: House, tenure: Tenure | None, bound: tuple[Bound, ...] | None
+) -> Course[Run | Replay | _Wait]:
+    """Decide a call; if what it comes to runs a gate, its fence is up before.
+
+    A claim puts it up. A recovery has nothing to write before its gate has run, and until then a replaced executor
+    could still store. An input does nothing before it is stored, under its fence.
+    """
+    decided = yield from _decide(call, house, tenure, bound)
+    if isinstance(decided, Run) and decided.tenure.fence is None and call.intent is not Intent.START:
+        yield Write(decided.tenure, _nothing)
+    return decided
 
 
 def _decide(
@@ -127,11 +159,21 @@ def _decide(
     if call.checkpoint:
         yield from _must_be_head(call, house)
     if call.delivery:
-        yield Write(tenure, lambda: _accepting(call, house))
+        yield Write(tenure, lambda: accepting(call, house))
     return Run(tenure, call.payload, call)
 
 
 # Deliveries with an id ------------------------------------------------------------------------------------------------
+
+
+def _addressed(call: Call, house: House) -> Course[Call]:
+    """A call with the thread that it is about: of a fork that made a thread before, under the same id, that thread."""
+    if not call.delivery or call.intent is not Intent.FORK or call.payload.into is None:
+        return call
+    made = call.onto(call.payload.into)
+    sql = house.keeper.guard_sql
+    before = yield Read(lambda: protocol.delivered(sql, made.thread, made.delivery))
+    return call if before is None else made
 
 
 def _redelivered(call: Call, house: House, tenure: Tenure | None) -> Course[Run | Replay | _Wait | None]:
@@ -161,10 +203,13 @@ def _redelivered(call: Call, house: House, tenure: Tenure | None) -> Course[Run 
 
 def _retried(call: Call, house: House, tenure: Tenure, before: Delivery) -> Course[Run | Replay | None]:
     """Go on with a delivery that was accepted and came to no outcome."""
-    sight = yield from house.look(call)
-    if sight.superstep.head == before.head and call.intent is Intent.START:
-        return Run(tenure, call.payload, call)  # the input isn't durable: it was accepted, no more
+    sight = yield from house.look(call, tenure)
     mine = [one for one in sight.claims.values() if one.delivery == call.delivery]
+    if sight.superstep.head == before.head and not mine:  # it was accepted, no more: nothing of it is durable
+        if call.intent is Intent.START:
+            return Run(tenure, call.payload, call)
+        if call.intent is Intent.FORK:
+            return None
     if any(not consumed(one, sight.superstep, house.unpack) for one in mine):
         return Run(tenure, None, call)
     return (yield from _finished(call, house, tenure))
@@ -176,12 +221,6 @@ def _finished(call: Call, house: House, tenure: Tenure) -> Course[Run | Replay]:
     if house.breaks or snapshot.interrupts or not snapshot.tasks:
         return Replay(None)
     return Run(tenure, None, call)
-
-
-def _accepting(call: Call, house: House) -> Work[None]:
-    keeper = house.keeper
-    head = yield from newest(keeper.guard_slots, call.thread)
-    yield from protocol.accepting(keeper.guard_sql, house.delivery(call, head))
 
 
 # Addresses and recoveries ---------------------------------------------------------------------------------------------
@@ -217,7 +256,7 @@ def _superseded(call: Call, outcome: Branch) -> GuardError:
 def _resume(
     call: Call, house: House, tenure: Tenure | None, bound: tuple[Bound, ...] | None
 ) -> Course[Run | Replay | _Wait]:
-    sight = yield from house.look(call)
+    sight = yield from house.look(call, tenure)
     if bound is None:
         bound = yield from _bind(call, house, sight, busy=tenure is None)
     verdicts = [(one, _claim(one, sight, house, leased=tenure is not None)) for one in bound]
@@ -240,6 +279,8 @@ def _resume(
             # was this one's lease that was lost, there is another state to look at, for the same interrupts.
             tenure.must_hold()
             return _Wait(bound)
+        for owner in filter(None, (sight.owners.get(one.interrupt) for one in taken)):
+            tenure.answered[owner.namespace, owner.checkpoint, owner.task] = owner.answered + 1
     return Run(tenure, call.remainder, call, withdraw=lambda: withdrawing(call, house, sight, taken))
 
 

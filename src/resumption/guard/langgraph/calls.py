@@ -75,6 +75,17 @@ class Call:
     config: RunnableConfig
     """The caller's config without address and delivery id."""
 
+    def onto(self, thread: str) -> Call:
+        """The call, on another thread."""
+        config = {**self.config, "configurable": {**self.config["configurable"], "thread_id": thread}}
+        return dataclasses.replace(self, thread=thread, config=config)  # type: ignore[arg-type]  # a config
+
+    @property
+    def newest(self) -> RunnableConfig:
+        """The config that shows the thread's newest state, wherever in it the call runs."""
+        kept = {k: v for k, v in self.config["configurable"].items() if k not in ("checkpoint_ns", *_ADDRESS)}
+        return {**self.config, "configurable": kept}
+
     @property
     def remainder(self) -> Any:
         """What LangGraph has left to do when the answers are in their tasks' slots."""
@@ -106,7 +117,7 @@ def read_call(payload: Any, config: RunnableConfig, delivery: str | None, serde:
         answers=answers,
         checkpoint=str(checkpoint),
         delivery=str(named),
-        digest=_payload_digest(payload, answers, serde) if named else "",
+        digest=_payload_digest(payload, answers, str(checkpoint), serde) if named else "",
         config={**config, "configurable": configurable},
     )
 
@@ -140,7 +151,9 @@ def _names_interrupt(key: object) -> bool:
     return isinstance(key, str) and len(key) == 32 and _HEX.issuperset(key)
 
 
-def _payload_digest(payload: Any, answers: tuple[Answer, ...], serde: SerializerProtocol) -> str:
-    if answers:
-        return fingerprint(sorted((answer.interrupt or "", answer.digest) for answer in answers), serde)
-    return fingerprint(payload, serde)
+def _payload_digest(payload: Any, answers: tuple[Answer, ...], checkpoint: str, serde: SerializerProtocol) -> str:
+    """What a delivery asks for. A fork asks for more than an answer of the same value: where, and onto which thread."""
+    given = sorted((answer.interrupt or "", answer.digest) for answer in answers)
+    if isinstance(payload, Fork):
+        return fingerprint(["fork", given, checkpoint, payload.into], serde)
+    return fingerprint(given or payload, serde)

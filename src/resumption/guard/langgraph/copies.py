@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from resumption.errors import RunBusy, ThreadTaken
@@ -74,8 +74,7 @@ def copied(call: Call, house: House, into: str, origin: Origin) -> Course[Run]:
     finally:
         if not begun:
             tenure.end()
-    config = {**call.config, "configurable": {**call.config["configurable"], "thread_id": into}}
-    return Run(tenure, None, replace(call, thread=into, config=config))  # type: ignore[arg-type]  # a config
+    return Run(tenure, None, call.onto(into))
 
 
 def _copying(call: Call, house: House, into: str, origin: Origin) -> Work[None]:
@@ -106,6 +105,8 @@ def _copying(call: Call, house: House, into: str, origin: Origin) -> Work[None]:
         json.dumps(sorted(finished)), call.delivery, protocol.now(), protocol.place(),
     )  # fmt: skip
     yield from protocol.claiming(keeper.guard_sql, record)
+    if call.delivery:
+        yield from protocol.accepting(keeper.guard_sql, house.delivery(call.onto(into), origin.checkpoint))
 
 
 def _kept(places: Iterable[tuple[str, str]], origin: Origin) -> list[tuple[str, str]]:

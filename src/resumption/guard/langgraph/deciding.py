@@ -13,10 +13,17 @@ from resumption.guard.langgraph.binding import Bound
 from resumption.guard.langgraph.calls import Call
 from resumption.guard.langgraph.house import House
 from resumption.guard.langgraph.sight import Sight
-from resumption.guard.langgraph.slots import NULL_TASK, RESUME, dropping, putting
+from resumption.guard.langgraph.slots import NULL_TASK, RESUME, dropping, newest, putting
 from resumption.guard.stores.protocol import Work
 
-__all__ = ["claiming", "withdrawing"]
+__all__ = ["accepting", "claiming", "withdrawing"]
+
+
+def accepting(call: Call, house: House) -> Work[None]:
+    """Record that a delivery was accepted which claims nothing: an input, or what LangGraph itself takes on."""
+    keeper = house.keeper
+    head = yield from newest(keeper.guard_slots, call.thread)
+    yield from protocol.accepting(keeper.guard_sql, house.delivery(call, head))
 
 
 def claiming(call: Call, house: House, sight: Sight, taken: Sequence[Bound]) -> Work[None]:
@@ -33,8 +40,8 @@ def claiming(call: Call, house: House, sight: Sight, taken: Sequence[Bound]) -> 
             call.delivery, protocol.now(), protocol.place(),
         )  # fmt: skip
         yield from protocol.claiming(keeper.guard_sql, record)
-    # An answer that stock LangGraph recorded for whoever asks next would be served to somebody else.
-    yield from dropping(keeper.guard_slots, call.thread, ("", head, NULL_TASK), RESUME)
+    if sight.superstep.answers_anybody:  # stock LangGraph recorded it, and somebody else would be served it
+        yield from dropping(keeper.guard_slots, call.thread, ("", head, NULL_TASK), RESUME)
     for one in taken:
         yield from _slotting(call, house, sight, one)
     if call.delivery:

@@ -19,6 +19,7 @@ from resumption.guard.claims import protocol
 from resumption.guard.claims.records import Claim
 from resumption.guard.langgraph.calls import Call
 from resumption.guard.langgraph.copies import Origin, copied
+from resumption.guard.langgraph.deciding import accepting
 from resumption.guard.langgraph.house import House, Run
 from resumption.guard.langgraph.slots import NULL_TASK, RESUME, Owner, knowing, putting, question_id, read_at
 from resumption.guard.langgraph.steps import Copy, Course, Inspect, Read, Write
@@ -42,7 +43,7 @@ class _Site:
 
 def forked(call: Call, house: House, tenure: Tenure) -> Course[Run]:
     """Open the branch and record its decision; what is left is to run it."""
-    sight = yield from house.look(call)
+    sight = yield from house.look(call, tenure)
     checkpoint = call.checkpoint or sight.superstep.head
     site = yield from _site(call, house, checkpoint)
     if site.owner is None:  # one that still waits may be known from where it waits
@@ -58,7 +59,7 @@ def forked(call: Call, house: House, tenure: Tenure) -> Course[Run]:
         return (yield from copied(call, house, into, Origin(checkpoint, site.interrupt, site.owner, site.claims)))
     at = _at(call, checkpoint)
     if site.owner is not None and site.owner.namespace:
-        return (yield from _inside(call, tenure, at, site.owner))
+        return (yield from _inside(call, house, tenure, at, site.owner))
     before: StateSnapshot = yield Inspect(at.config)
     yield Copy(tenure, at.config)
     after: StateSnapshot = yield Inspect(call.config)
@@ -154,8 +155,10 @@ def _place(owner: Owner | None, name: str) -> str:
     return f"{name}:{owner.task}" if owner is not None else ""
 
 
-def _inside(call: Call, tenure: Tenure, at: Call, owner: Owner) -> Course[Run]:
+def _inside(call: Call, house: House, tenure: Tenure, at: Call, owner: Owner) -> Course[Run]:
     """A fork in a subgraph: LangGraph's own, at the subgraph's config, so that the code before it doesn't run again."""
+    if call.delivery:
+        yield Write(tenure, lambda: accepting(call, house))
     snapshot: StateSnapshot = yield Inspect(at.config)
     root = snapshot.config["configurable"]["checkpoint_id"]
     inner = {

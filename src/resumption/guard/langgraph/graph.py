@@ -222,7 +222,7 @@ def _replayed(replay: Replay, call: Call, ground: _Ground) -> Course[Outcome]:
 def _concluding(run: Run, ground: _Ground) -> Course[None]:
     """Record what a delivery came to. A run that failed doesn't get here, so that it can be delivered again."""
     call = run.call
-    snapshot = yield Inspect(call.config)
+    snapshot = yield Inspect(call.newest)
     packed = ground.saver.serde.dumps_typed(outcome_of(snapshot).pack())
     sql = ground.saver.guard_sql
     yield Write(run.tenure, lambda: protocol.concluding(sql, call.thread, call.delivery, *packed))

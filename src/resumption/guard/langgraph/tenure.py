@@ -31,6 +31,11 @@ class Tenure:
         """The fence of this tenure's grant; None until its first write has made one."""
         self.seen: Fence | None = None
         """The last grant before this tenure's, read since the lease was taken; None for a lease that can't be lost."""
+        self.attempted = False
+        """Whether a grant was asked for, and may have been made without this executor's knowing."""
+        self.answered: dict[tuple[str, str, str], int] = {}
+        """How many answers a task's slot has, at most, where this tenure wrote it: nobody else does meanwhile. By
+        namespace, checkpoint and task."""
         self._held = held
         self._process = os.getpid()
         self._guard = threading.Lock()
@@ -41,6 +46,11 @@ class Tenure:
     def exclusive(self) -> bool:
         """Whether no other executor can believe that it has the thread."""
         return self._held.exclusive
+
+    @property
+    def expires(self) -> bool:
+        """Whether a pause is enough to lose the thread to another executor."""
+        return self._held.expires
 
     @property
     def grant(self) -> tuple[str, int | None, str]:
@@ -67,7 +77,7 @@ class Tenure:
         if not self._held.holds():
             raise Fenced(
                 f"This executor can't show that it still has the lease of thread {self.thread!r}.",
-                advice="The effect was not begun. Whoever has the thread goes on with it; if nobody has, recover it.",
+                advice="What was next was not begun. Whoever has the thread goes on; if nobody has, recover it.",
             )
 
     @contextmanager

@@ -212,7 +212,9 @@ def _breaches(config: RunnableConfig, channels: Set[str], rules: Mapping[str, _R
 
 
 def _reasons(error: ValidationError) -> str:
-    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:3])
+    return "; ".join(
+        ": ".join([*filter(None, [".".join(map(str, one["loc"]))]), one["msg"]]) for one in error.errors()[:3]
+    )
 
 
 def _clear(writes: Any) -> None:

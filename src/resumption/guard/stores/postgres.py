@@ -201,6 +201,8 @@ def transient(error: Exception) -> bool:
 
 def _runtime_folder() -> Path:
     """A folder of this user's on this host. Another user's folder of that name is refused: it would prove nothing."""
+    if not hasattr(os, "getuid"):  # Windows: no lock that proves anything is kept there
+        return Path(tempfile.gettempdir())
     folder = Path(tempfile.gettempdir()) / f"resumption-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     status = folder.lstat()

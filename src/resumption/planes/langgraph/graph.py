@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -18,15 +17,25 @@ from resumption.planes.langgraph.runs import Dialect, ThreadRun, ask
 from resumption.planes.langgraph.savers import Seam
 from resumption.planes.langgraph.spec import GRAPH
 from resumption.planes.langgraph.tampering import tamper
+from resumption.planes.rehearsal import rehearse
 from resumption.planes.tasks import perform
 
-__all__ = ["State", "build", "open_graph", "open_run", "tamper", "trail_of"]
+__all__ = ["State", "appended", "build", "open_graph", "open_run", "tamper", "trail_of", "warm_up"]
+
+
+def appended(trail: list[str], write: list[str]) -> list[str]:
+    """Reduce the trail, as `operator.add` does.
+
+    A function of Python's own, since LangGraph asks each reducer for its signature whenever it builds a graph, and that
+    of a built-in is looked up in a copy of `sys.modules`: in a forked process, a fault for each page of a module.
+    """
+    return trail + write
 
 
 class State(BaseModel):
     """The program's state, with a schema that LangGraph is asked to validate."""
 
-    trail: Annotated[list[str], operator.add] = []
+    trail: Annotated[list[str], appended] = []
 
 
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> ThreadRun:
@@ -61,6 +70,11 @@ def build(workload: Workload, instruments: Instruments, schema: type[State] | No
     for before, after in _edges(names, workload.shape):
         builder.add_edge(before, after)
     return builder
+
+
+def warm_up() -> None:
+    """Fill LangGraph's caches, which all of its planes share, before a zygote forks."""
+    rehearse(open_run, ("memory", "memory-async"), "bare")
 
 
 def _edges(names: Sequence[str], shape: Shape) -> list[tuple[str, str]]:

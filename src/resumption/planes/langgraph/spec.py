@@ -117,14 +117,6 @@ def _plane(
     return PlaneSpec(
         name="langgraph",
         package="langgraph",
-        requires=(
-            "langgraph-checkpoint",
-            "langgraph-checkpoint-sqlite",
-            "langgraph-checkpoint-postgres",
-            "psycopg",
-            "langchain-core",
-            "pydantic",
-        ),
         path=path,
         adapter=f"resumption.planes.langgraph.{path.replace('-', '_')}",
         preload=(
@@ -134,6 +126,7 @@ def _plane(
             "langgraph.checkpoint.sqlite.aio",
             "langchain_core.tracers.run_collector",  # these two LangGraph imports no earlier than in its first run
             "langchain_core.tracers.stdout",
+            "resumption.planes.langgraph.graph:warm_up",
         ),
         backends=_BACKENDS,
         forms=forms,
@@ -157,12 +150,15 @@ GRAPH_ASYNC_DURABILITY = _plane("graph-async-durability", _GRAPH_FORMS, {})
 GRAPH_EXIT_DURABILITY = _plane("graph-exit-durability", _GRAPH_FORMS, {})
 """The same graph run with `durability="exit"`."""
 
-GRAPH_DELTA = _plane(
-    "graph-delta",
-    _GRAPH_FORMS,
-    {Capability.TAMPER: "No checkpoint holds the trail: what a DeltaChannel holds is made of stored writes."},
+GRAPH_DELTA = replace(
+    _plane(
+        "graph-delta",
+        _GRAPH_FORMS,
+        {Capability.TAMPER: "No checkpoint holds the trail: what a DeltaChannel holds is made of stored writes."},
+    ),
+    since={"langgraph": "1.2"},
 )
-"""The same graph, whose trail is a `DeltaChannel`; since 1.2."""
+"""The same graph, whose trail is a `DeltaChannel`."""
 
 SUBGRAPH = _plane("subgraph", (*_GRAPH_FORMS, _FORK_INSIDE), {})
 """The same graph as the one node of an outer graph."""
@@ -189,8 +185,8 @@ AGENT = _agent(
 )
 """LangChain's `create_agent` with `HumanInTheLoopMiddleware`: one tool for each task, and a scripted model."""
 
-AGENT_PER_CALL = _agent("agent-per-call", {})
-"""The same agent, whose middleware asks about each tool call as it starts; since LangChain 1.5."""
+AGENT_PER_CALL = replace(_agent("agent-per-call", {}), since={"langchain": "1.5"})
+"""The same agent, whose middleware asks about each tool call as it starts."""
 
 SPECS: tuple[PlaneSpec, ...] = (
     GRAPH,

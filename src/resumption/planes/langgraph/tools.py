@@ -9,7 +9,6 @@ The middleware asks in one of two modes: about all calls of a message at once, o
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -28,7 +27,7 @@ from resumption.history.events import Json
 from resumption.history.workload import Interrupt, Shape, Task, Workload
 from resumption.planes.interface import Instruments
 from resumption.planes.langgraph.apps import Program
-from resumption.planes.langgraph.graph import trail_of
+from resumption.planes.langgraph.graph import appended, trail_of
 from resumption.planes.langgraph.runs import Dialect
 from resumption.planes.langgraph.savers import Seam
 from resumption.planes.tasks import perform
@@ -45,7 +44,7 @@ _DECISION = "decision"
 class _State(AgentState[Any]):
     """The agent's state: its messages, and the trail of the workload."""
 
-    trail: Annotated[list[str], operator.add]
+    trail: Annotated[list[str], appended]
 
 
 class _Script(BaseChatModel):

@@ -34,6 +34,7 @@ class _Nothing:
     """A lock that excludes nobody."""
 
     exclusive = True
+    expires = False
 
     def holds(self) -> bool:
         """As if."""
