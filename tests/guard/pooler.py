@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
+import pytest
 
 from .support import until
 
@@ -35,7 +36,8 @@ server_round_robin = {round_robin}
 def pooled(url: str, mode: str, *, round_robin: bool = False, port: int = 0) -> Iterator[str]:
     """The URL of the same database behind a pooler, at a free port if none is given."""
     program = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin")
-    assert program, "PgBouncer is not installed"
+    if program is None:
+        pytest.skip("PgBouncer is not installed (Debian's package is `pgbouncer`)")
     parts = psycopg.conninfo.conninfo_to_dict(url)
     port = port or free_port()
     folder = Path(tempfile.mkdtemp(prefix="resumption-pgbouncer-"))

@@ -23,6 +23,7 @@ from resumption.guard.claims.expiring import ExpiringLocks
 from resumption.guard.claims.servers import LeaseTable
 from resumption.guard.claims.tables import LeaseFile
 from resumption.guard.effects import Ledger, effect
+from resumption.guard.langgraph import admission
 from resumption.guard.langgraph.tenure import Tenure
 from resumption.langgraph import ExpiringLeases, Fenced, LeaseImpossible, RunBusy, guard
 
@@ -268,10 +269,9 @@ class Sleeper:
         self.process: Child = child(execute)
         self.process.stopped()
 
-    def replace(self, before: Callable[[], None] = lambda: None) -> Any:
-        """Recover the thread from it. `before` happens in the gate."""
-        app = self.bench.guarded(self.bench.builder(pay=self.bench.gate("pay", before=before)))
-        return app.invoke(None, THREAD)
+    def replace(self) -> Any:
+        """Recover the thread from it."""
+        return self.bench.guarded(self.bench.builder(pay=self.bench.gate("pay"))).invoke(None, THREAD)
 
     def wake(self) -> None:
         """Let it go on to its end."""
@@ -314,17 +314,22 @@ def test_without_asking_for_the_lease_a_zombies_effect_fires(bench, monkeypatch)
     assert bench.fired().count("charge") == 1
 
 
-def test_a_zombie_that_wakes_before_its_successor_has_written_is_fenced(bench):
-    """The successor has read what is durable. What the zombie stored now, it would not know of."""
-    sleeper = Sleeper(bench, lambda: None)
-    assert sleeper.replace(before=sleeper.wake)["trail"] == ["pay=yes"]
+@pytest.mark.parametrize("first", [True, False])
+def test_a_zombie_that_wakes_while_its_successor_reads_is_fenced_already(bench, monkeypatch, first):
+    """What it stored now, its successor would not know of. The control puts the fence up when all is read."""
+    if not first:
+        monkeypatch.setattr(Tenure, "expires", False)
+    sleeper = Sleeper(bench, lambda: None, raises=first)
+    decide = admission._decide
 
+    def waking(call: Any, house: Any, tenure: Tenure | None, bound: Any) -> Any:
+        if tenure is not None:
+            sleeper.wake()
+        return (yield from decide(call, house, tenure, bound))
 
-def test_without_the_fence_put_up_first_that_zombie_stores(bench, monkeypatch):
-    """The control of the test before."""
-    monkeypatch.setattr(Tenure, "expires", False)
-    sleeper = Sleeper(bench, lambda: None, raises=False)
-    sleeper.replace(before=sleeper.wake)
+    monkeypatch.setattr(admission, "_decide", waking)
+    assert sleeper.replace()["trail"] == ["pay=yes"]
+    assert len(bench.fired()) == (2 if first else 1)  # the zombie's own, and in its place the successor's
 
 
 @pytest.mark.parametrize("asks", [True, False])

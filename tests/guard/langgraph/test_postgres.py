@@ -21,7 +21,10 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
+from resumption.guard.claims import protocol
+from resumption.guard.claims.records import Fence
 from resumption.guard.effects import Ledger, effect
+from resumption.guard.langgraph.tenure import Tenure
 from resumption.harness.relay import Relay
 from resumption.langgraph import Fenced, GuardError, RunBusy, guard
 
@@ -129,6 +132,73 @@ def test_an_executor_that_was_cut_off_stores_nothing(bench, url):
         with pytest.raises(Fenced):
             app.invoke(answer("yes"), THREAD, durability="sync")
         assert "notify" not in bench.fired()
+
+
+def rows(url: str, table: str) -> int:
+    """How many rows a table has."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        found = connection.execute(f"SELECT count(*) FROM {table}").fetchone()  # type: ignore[arg-type]  # a test's own
+    assert found is not None
+    return int(found[0])
+
+
+def test_a_claim_whose_look_is_out_of_date_is_made_after_another_look(bench, url, monkeypatch):
+    """Somebody else was granted the thread between the two: what the claim rests on may have changed."""
+    with PostgresSaver.from_conn_string(url) as saver:
+        app = guard(bench.builder(pay=bench.gate("pay")).compile(checkpointer=saver))
+        app.invoke(INPUT, THREAD)
+        read, looks = app.checkpointer.guard_read, []
+
+        def overtaken(make: Any) -> Any:
+            found = read(make)
+            looks.append(found)
+            if len(looks) == 1:
+                with psycopg.connect(url, autocommit=True) as connection:
+                    connection.execute("UPDATE resumption_fences SET number = number + 1, holder = 'another'")
+            return found
+
+        monkeypatch.setattr(app.checkpointer, "guard_read", overtaken)
+        assert app.invoke(answer("yes"), THREAD)["trail"] == ["pay=yes"]
+    assert (bench.fired(), rows(url, "resumption_claims")) == (["pay=yes"], 1)
+    assert len(looks) == 2
+
+
+@pytest.mark.parametrize("seen", [Fence(), Fence(1, "before")])
+def test_a_grant_whose_commit_was_not_confirmed_is_found_at_the_next_attempt(bench, url, seen):
+    """The first attempt can't tell what has happened, and stores nothing."""
+    with PostgresSaver.from_conn_string(url) as saver:
+        keeper = guard(bench.builder(pay=bench.gate("pay")).compile(checkpointer=saver)).checkpointer
+        tenure = Tenure("t", keeper.guard_locks.attempt("t"))
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("INSERT INTO resumption_fences VALUES ('t', %s, %s)", (seen.number + 1, tenure.token))
+
+        def noting() -> Any:
+            return protocol.refusing(keeper.guard_sql, "t", "", "", "", "")
+
+        tenure.seen = seen
+        with pytest.raises((psycopg.errors.UniqueViolation, psycopg.errors.DivisionByZero)):
+            keeper.guard_write(tenure, noting)
+        assert rows(url, "resumption_refusals") == 0
+        keeper.guard_write(tenure, noting)
+        assert (tenure.fence, rows(url, "resumption_refusals")) == (seen.number + 1, 1)
+        tenure.end()
+
+
+def test_a_grant_on_an_event_loop_that_rests_on_an_old_look_is_refused(bench, url):
+    async def run() -> None:
+        async with AsyncPostgresSaver.from_conn_string(url) as saver:
+            keeper = guard(bench.builder(pay=bench.gate("pay")).compile(checkpointer=saver)).checkpointer
+            await keeper.guard_aready()
+            tenure = Tenure("t", keeper.guard_locks.attempt("t"))
+            with psycopg.connect(url, autocommit=True) as connection:
+                connection.execute("INSERT INTO resumption_fences VALUES ('t', 1, 'another')")
+            tenure.seen = Fence()
+            with pytest.raises(Fenced):
+                await keeper.guard_awrite(tenure, lambda: protocol.refusing(keeper.guard_sql, "t", "", "", "", ""))
+            tenure.end()
+
+    asyncio.run(run())
+    assert rows(url, "resumption_refusals") == 0
 
 
 # The network between an executor and the database is cut: what was sent arrives when it is whole again. ---------------

@@ -9,14 +9,21 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from resumption.guard.claims.locks import FileLocks, ProcessLocks
+from resumption.guard.langgraph.savers import base
 from resumption.langgraph import RunBusy
 
 from .programs import THREAD, Bench, answer
 from .racing import Contest, Heat, Means, gated, run_heat
+
+sys.path.append(str(Path(__file__).parents[1] / "ablation"))
+
+from ablated.protections import ABLATIONS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs fork and open file description locks")
 
@@ -61,6 +68,18 @@ def test_one_of_many_racers_executes_in_every_heat_of_the_grid(
             "race", json.dumps({"database": database.kind, "means": means, "contest": contest, **asdict(heat)})
         )
         held_to_the_contract(heat, contest, racers)
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("means", Means)
+def test_without_the_lease_more_than_one_executes(quick, database, means, monkeypatch):
+    """A heat that can't go wrong would say nothing."""
+
+    for where, name in ((FileLocks, "attempt"), (ProcessLocks, "attempt"), (base.fenced, "__code__")):
+        monkeypatch.setattr(where, name, getattr(where, name))  # put back afterwards
+    for protection in ("lease", "fence"):
+        ABLATIONS[protection]()
+    assert len(run_heat(quick.folder, database, means, Contest.MIXED, 4, 0).fired) > 1
 
 
 def test_an_input_waits_its_turn_and_no_longer_than_told(bench):

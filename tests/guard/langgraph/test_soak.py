@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
+from . import soak as campaign
 from .soak import Harm, Tally, soak
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs fork and open file description locks")
@@ -43,3 +44,12 @@ def test_a_campaign_in_which_nothing_happens_is_not_clean():
     assert not Tally().clean()
     assert not Tally(protocols=10).clean()
     assert not Tally(protocols=10, harmed=harmed, duplicates=1).clean()
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_campaign_without_the_ledger_finds_what_was_paid_twice(quick, database, monkeypatch):
+    monkeypatch.setattr(campaign, "effect", lambda *_, **__: lambda function: function)
+    tally = soak(quick, database, range(SAMPLE), SEED)
+    assert tally.duplicates > 0
+    assert not tally.clean()
+    assert tally.wrong

@@ -87,14 +87,17 @@ def glancing(sql: Statements, thread: str) -> Work[Fence]:
     return Fence.of(found.rows)
 
 
-def fencing(sql: Statements, thread: str, token: str, held: int | None, seen: Fence | None = None) -> Work[int]:
+def fencing(
+    sql: Statements, thread: str, token: str, held: int | None, seen: Fence | None = None, *, first: bool = False
+) -> Work[int]:
     """The fence under which this write happens: that of the caller's grant, made now if `held` is None.
 
     The caller took the thread's lock, so whoever had the last grant before that is gone. `seen` is that grant; None for
     a lock that can't be lost. Raises `Fenced` if the caller lost the lock without noticing, and must stop: there was
-    another grant since it took the lock, or since its own grant.
+    another grant since it took the lock, or since its own grant. At the `first` attempt nothing can have been granted
+    to the caller, so where the grant itself finds out whether there was another since, the fence isn't read again.
     """
-    current = yield from _fence(sql, thread)
+    current = seen if first and seen is not None and sql.checks_grant else (yield from _fence(sql, thread))
     if held is None and current.holder == token:
         held = current.number  # granted before, by a transaction whose commit was not confirmed
     outcome = lease(

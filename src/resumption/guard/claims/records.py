@@ -59,7 +59,7 @@ class Claim:
 
     def values(self) -> tuple[object, ...]:
         """The claim as parameters, in the order of `CLAIM_COLUMNS`."""
-        return dataclasses.astuple(self)
+        return tuple(getattr(self, column) for column in CLAIM_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Delivery:
 
     def values(self) -> tuple[object, ...]:
         """The delivery as parameters, in the order of `DELIVERY_COLUMNS`."""
-        return dataclasses.astuple(self)
+        return tuple(getattr(self, column) for column in DELIVERY_COLUMNS)
 
 
 CLAIM_COLUMNS = tuple(field.name for field in dataclasses.fields(Claim))

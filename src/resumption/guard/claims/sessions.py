@@ -17,6 +17,9 @@ from collections.abc import Callable
 from typing import Any
 
 import psycopg
+from psycopg.abc import PQGen
+from psycopg.pq import ExecStatus
+from psycopg.waiting import Ready, Wait
 
 from resumption.guard.claims.locks import Held, offset
 from resumption.guard.claims.statements import ASK_SESSION, FREE_SESSION, TRY_SESSION
@@ -35,7 +38,7 @@ class SessionLocks:
 
     def _start(self) -> None:
         self._guard = threading.Lock()
-        self._session: psycopg.Connection[Any] | None = None
+        self._session: _Session | None = None
         self._held: set[int] = set()
 
     def attempt(self, thread: str) -> Held | None:
@@ -50,47 +53,101 @@ class SessionLocks:
             self._held.add(key)
         return _Entry(self, key, session)
 
-    def _ask(self, key: int) -> tuple[psycopg.Connection[Any], bool]:
+    def _ask(self, key: int) -> tuple[_Session, bool]:
         session = self._session
         if session is not None and not session.closed:
             try:
-                return session, _granted(session, key)
+                return session, session.ask(TRY_SESSION, key) == b"t"
             except psycopg.OperationalError:
                 session.close()  # whoever held locks of it has lost them, and will find out by the fence
-        session = self._session = self._connect()
-        return session, _granted(session, key)
+        session = self._session = _Session(self._connect())
+        return session, session.ask(TRY_SESSION, key) == b"t"
 
-    def lives(self, session: psycopg.Connection[Any]) -> bool:
+    def lives(self, session: _Session) -> bool:
         """Whether the server still has this session, and with it its locks."""
         with self._guard:
             if session.closed:
                 return False
             try:
-                session.execute(ASK_SESSION)
+                session.ask(ASK_SESSION)
             except psycopg.OperationalError:
                 session.close()
                 return False
             return True
 
-    def free(self, key: int, session: psycopg.Connection[Any]) -> None:
-        """Free a lock, in the session that it was taken in."""
+    def free(self, key: int, session: _Session) -> None:
+        """Free a lock, in the session that it was taken in. The server does so at once; nobody waits for its word."""
         with self._guard:
             if not session.closed:
                 try:
-                    session.execute(FREE_SESSION, (key,))
+                    session.tell(FREE_SESSION, key)
                 except psycopg.OperationalError:
                     session.close()  # the server frees the locks of a session that broke
             self._held.discard(key)
 
     def forget(self) -> None:
-        """In a forked child: the session is the parent's, and a goodbye from here would end it."""
-        _inherited.append(self._session)
+        """In a forked child: the session is the parent's, and a word from here would free a lock of it, or end it."""
+        if self._session is not None:
+            self._session.inherited = True
+            _inherited.append(self._session)
         self._start()
 
 
-def _granted(session: psycopg.Connection[Any], key: int) -> bool:
-    row = session.execute(TRY_SESSION, (key,)).fetchone()
-    return row is not None and bool(row[0])
+class _Session:
+    """A session, and whether an answer of its server is still to be read. Not for two threads at once.
+
+    It speaks by libpq itself: a cursor's machinery takes as long as the server does for these statements. Methods raise
+    `OperationalError` if the session broke.
+    """
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self._connection = connection
+        self._unread = False
+        self.inherited = False
+        """Whether it is that of the process that this one was forked from."""
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed, or found to be broken, or isn't this process's."""
+        return self.inherited or self._connection.closed
+
+    def close(self) -> None:
+        """End it. The server frees its locks."""
+        self._connection.close()
+
+    def ask(self, sql: bytes, *keys: int) -> bytes | None:
+        """Execute a statement; returns the one value that it selects, as text."""
+        self.tell(sql, *keys)
+        return self._connection.wait(self._read())
+
+    def tell(self, sql: bytes, *keys: int) -> None:
+        """Have a statement executed. What became of it is known when the session is used again."""
+        if self._unread:
+            self._connection.wait(self._read())
+        self._connection.pgconn.send_query_params(sql, [b"%d" % key for key in keys])
+        self._unread = True
+        self._connection.wait(self._sent())
+
+    def _sent(self) -> PQGen[None]:
+        """Until the operating system has everything: then it reaches the server, whatever this process does next."""
+        while self._connection.pgconn.flush():
+            if (yield Wait.RW) & Ready.R:
+                self._connection.pgconn.consume_input()
+
+    def _read(self) -> PQGen[bytes | None]:
+        pgconn = self._connection.pgconn
+        value: bytes | None = None
+        while True:
+            while pgconn.is_busy():
+                yield Wait.R
+                pgconn.consume_input()
+            result = pgconn.get_result()
+            if result is None:
+                self._unread = False
+                return value
+            if result.status != ExecStatus.TUPLES_OK:
+                raise psycopg.OperationalError(result.get_error_message())
+            value = result.get_value(0, 0)
 
 
 class _Entry:
@@ -99,7 +156,7 @@ class _Entry:
     exclusive = False  # the server may have given the session up, and the lock to another
     expires = False
 
-    def __init__(self, locks: SessionLocks, key: int, session: psycopg.Connection[Any]) -> None:
+    def __init__(self, locks: SessionLocks, key: int, session: _Session) -> None:
         self._locks = locks
         self._key: int | None = key
         self._session = session
@@ -116,7 +173,7 @@ class _Entry:
 
 
 _all: weakref.WeakSet[SessionLocks] = weakref.WeakSet()
-_inherited: list[object] = []
+_inherited: list[_Session] = []
 
 
 def _forget_all() -> None:

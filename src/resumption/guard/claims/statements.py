@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from resumption.guard.claims.records import CLAIM_COLUMNS, DELIVERY_COLUMNS
 
@@ -24,9 +25,9 @@ __all__ = [
 SCHEMA_VERSION = 2
 """2: a claim has `finished`. Tables that call themselves 1 may have it too: the column came before the number."""
 
-TRY_SESSION = "SELECT pg_try_advisory_lock(%s)"
-FREE_SESSION = "SELECT pg_advisory_unlock(%s)"
-ASK_SESSION = "SELECT 1"
+TRY_SESSION = b"SELECT pg_try_advisory_lock($1)"
+FREE_SESSION = b"SELECT pg_advisory_unlock($1)"
+ASK_SESSION = b"SELECT 1"
 
 HAS_LEASES = "SELECT to_regclass('resumption_leases') IS NOT NULL"
 """Whether executors of this database have had to lease."""
@@ -56,10 +57,16 @@ class Statements:
     threads: str = "SELECT thread FROM resumption_fences ORDER BY thread"
     grant_first: str = "INSERT INTO resumption_fences (thread, number, holder) VALUES (?, ?, ?)"
     grant: str = "UPDATE resumption_fences SET number = ?, holder = ? WHERE thread = ? AND number = ?"
+    checks_grant: bool = False
+    """Whether granting fails if the grant that it follows isn't the last one any more."""
     claim: str = f"INSERT INTO resumption_claims ({_CLAIMS}) VALUES ({_marks(CLAIM_COLUMNS)})"
     unclaim: str = "DELETE FROM resumption_claims WHERE thread = ? AND key = ?"
     claims_of: str = f"SELECT {_CLAIMS} FROM resumption_claims WHERE thread = ? AND interrupt = ? ORDER BY id DESC"
-    last_claim: str = f"SELECT {_CLAIMS} FROM resumption_claims WHERE thread = ? ORDER BY id DESC LIMIT 1"
+    last_claims: str = (
+        f"SELECT {_CLAIMS} FROM resumption_claims WHERE thread = ? AND root ="
+        " (SELECT root FROM resumption_claims WHERE thread = ? ORDER BY id DESC LIMIT 1) ORDER BY id"
+    )
+    """The last claim, after those that were made at the same checkpoint."""
     claims_at: str = f"SELECT {_CLAIMS} FROM resumption_claims WHERE thread = ? AND root = ? ORDER BY id"
     all_claims: str = f"SELECT {_CLAIMS} FROM resumption_claims ORDER BY id"
     delivery: str = f"SELECT {_DELIVERIES} FROM resumption_deliveries WHERE thread = ? AND identity = ?"
@@ -111,6 +118,9 @@ def _postgres() -> Statements:
     changed = replace(
         base,
         fence=f"{base.fence} FOR UPDATE",
+        # Fails if there is nothing to change, so that nobody needs to wait for its answer to know.
+        checks_grant=True,
+        grant=f"WITH granted AS ({base.grant} RETURNING 1) SELECT 1 / count(*) FROM granted",
         has_schema="SELECT to_regclass('resumption_schema')::text",
         has_finished=(
             "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass('resumption_claims')"
@@ -125,8 +135,9 @@ def _postgres() -> Statements:
             for statement in base.create
         ),
     )
-    texts = {one.name: getattr(changed, one.name) for one in fields(base) if one.name != "create"}
-    return replace(changed, **{name: text.replace("?", "%s") for name, text in texts.items()})
+    texts = {one.name: text for one in fields(base) if isinstance(text := getattr(changed, one.name), str)}
+    marked: dict[str, Any] = {name: text.replace("?", "%s") for name, text in texts.items()}
+    return replace(changed, **marked)
 
 
 POSTGRES = _postgres()

@@ -84,6 +84,11 @@ def _glance(tenure: Tenure, house: House) -> Course[None]:
         yield Write(tenure, _nothing)
 
 
+def _looks_first(call: Call, tenure: Tenure) -> bool:
+    """Whether what is read first is all that the decision depends on, and the last grant ahead of it."""
+    return call.intent is Intent.RESUME and not call.delivery and not tenure.expires
+
+
 def _nothing() -> Work[None]:
     """What there is to write besides a fence."""
     yield from ()
@@ -106,7 +111,7 @@ def admit(call: Call, house: House) -> Course[Run | Replay]:
         tenure = Tenure(call.thread, lock) if lock is not None else None
         decided: Run | Replay | _Wait | None = None
         try:
-            if tenure is not None:
+            if tenure is not None and not _looks_first(call, tenure):
                 yield from _glance(tenure, house)
             decided = yield from _decide_fenced(call, house, tenure, bound)
         except GuardError as error:
@@ -198,7 +203,7 @@ def _redelivered(call: Call, house: House, tenure: Tenure | None) -> Course[Run 
 
 def _retried(call: Call, house: House, tenure: Tenure, before: Delivery) -> Course[Run | Replay | None]:
     """Go on with a delivery that was accepted and came to no outcome."""
-    sight = yield from house.look(call)
+    sight = yield from house.look(call, tenure)
     mine = [one for one in sight.claims.values() if one.delivery == call.delivery]
     if sight.superstep.head == before.head and not mine:  # it was accepted, no more: nothing of it is durable
         if call.intent is Intent.START:
@@ -251,7 +256,7 @@ def _superseded(call: Call, outcome: Branch) -> GuardError:
 def _resume(
     call: Call, house: House, tenure: Tenure | None, bound: tuple[Bound, ...] | None
 ) -> Course[Run | Replay | _Wait]:
-    sight = yield from house.look(call)
+    sight = yield from house.look(call, tenure)
     if bound is None:
         bound = yield from _bind(call, house, sight, busy=tenure is None)
     verdicts = [(one, _claim(one, sight, house, leased=tenure is not None)) for one in bound]
@@ -274,6 +279,8 @@ def _resume(
             # was this one's lease that was lost, there is another state to look at, for the same interrupts.
             tenure.must_hold()
             return _Wait(bound)
+        for owner in filter(None, (sight.owners.get(one.interrupt) for one in taken)):
+            tenure.answered[owner.namespace, owner.checkpoint, owner.task] = owner.answered + 1
     return Run(tenure, call.remainder, call, withdraw=lambda: withdrawing(call, house, sight, taken))
 
 

@@ -40,8 +40,8 @@ def claiming(call: Call, house: House, sight: Sight, taken: Sequence[Bound]) -> 
             call.delivery, protocol.now(), protocol.place(),
         )  # fmt: skip
         yield from protocol.claiming(keeper.guard_sql, record)
-    # An answer that stock LangGraph recorded for whoever asks next would be served to somebody else.
-    yield from dropping(keeper.guard_slots, call.thread, ("", head, NULL_TASK), RESUME)
+    if sight.superstep.answers_anybody:  # stock LangGraph recorded it, and somebody else would be served it
+        yield from dropping(keeper.guard_slots, call.thread, ("", head, NULL_TASK), RESUME)
     for one in taken:
         yield from _slotting(call, house, sight, one)
     if call.delivery:

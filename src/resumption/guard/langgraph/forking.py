@@ -43,7 +43,7 @@ class _Site:
 
 def forked(call: Call, house: House, tenure: Tenure) -> Course[Run]:
     """Open the branch and record its decision; what is left is to run it."""
-    sight = yield from house.look(call)
+    sight = yield from house.look(call, tenure)
     checkpoint = call.checkpoint or sight.superstep.head
     site = yield from _site(call, house, checkpoint)
     if site.owner is None:  # one that still waits may be known from where it waits

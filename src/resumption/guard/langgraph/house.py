@@ -46,9 +46,9 @@ class House:
         """Read a stored value."""
         return self.keeper.serde.loads_typed((kind, blob))
 
-    def look(self, call: Call) -> Course[Sight]:
-        """Read all that a call's admission depends on."""
-        return look(call, self.keeper.guard_sql, self.keeper.guard_slots, self.topology, self.unpack)
+    def look(self, call: Call, tenure: Tenure | None) -> Course[Sight]:
+        """Read all that a call's admission depends on. Whoever has the thread sees its last grant too."""
+        return look(call, tenure, self.keeper.guard_sql, self.keeper.guard_slots, self.topology, self.unpack)
 
     def delivery(self, call: Call, head: str) -> Delivery:
         """The record of a delivery that is accepted while `head` is the newest checkpoint."""

@@ -42,6 +42,10 @@ class _Ordering(PregelLoop):
     """The saver's method that stores a checkpoint, in this kind of loop."""
     _names_first = False
     """Whether tasks wait for their checkpoint before they start, because their effects couldn't wait for it."""
+    _threaded = False
+    """Whether tasks' functions run in threads of their own."""
+    tenure: Tenure | None
+    """The tenure that the run is part of."""
     _saving: Callable[..., Any]
     _journal: Any
 
@@ -53,14 +57,10 @@ class _Ordering(PregelLoop):
     @submit.setter
     def submit(self, function: Callable[..., Any]) -> None:
         self._saving = function
+        self.tenure = tenure_of(self.config)
         self._unsettled: list[Any] = []
         self._checkpoint_saved: Any = None  # the future of the last checkpoint, if there was one in this run
         self._journal = None
-
-    @property
-    def tenure(self) -> Tenure | None:
-        """The tenure that the run is part of."""
-        return tenure_of(self.config)
 
     def _submit_in_order(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
         if function == self.checkpointer_put_writes:
@@ -88,9 +88,10 @@ class _Ordering(PregelLoop):
         more = super().tick()
         tenure = self.tenure
         if more and tenure is not None:
+            after, settle = self._start_after(), self._settling()
             together = Together(self.channels, self.tasks.values()) if len(self.tasks) > 1 else None
             for identity, task in self.tasks.items():
-                self.tasks[identity] = attended(task, tenure, self._start_after(), self._settling(), together)
+                self.tasks[identity] = attended(task, tenure, after, settle, together, threaded=self._threaded)
         return more
 
     def _start_after(self) -> Any:
@@ -114,7 +115,7 @@ class _Ordering(PregelLoop):
         tenure = self.tenure
         if pushed is None or tenure is None:
             return pushed
-        task = attended(pushed, tenure, None)
+        task = attended(pushed, tenure, None, threaded=self._threaded)
         self.tasks[task.id] = task
         return task
 
@@ -153,6 +154,7 @@ class GuardedAsyncLoop(_Ordering, AsyncPregelLoop):
     """LangGraph's asynchronous loop, in order."""
 
     _put = "aput"
+    _threaded = True
     _names_first = True  # an effect that is called on the event loop can't wait there for what the loop is to do
 
     def _open_journal(self) -> AwaitedJournal:

@@ -26,16 +26,18 @@ def attended(
     after: Any,
     settle: Callable[[], None] = lambda: None,
     together: Together | None = None,
+    *,
+    threaded: bool = True,
 ) -> PregelExecutableTask:
     """The same task, whose code keeps the lease until it ends and knows which task its effects belong to.
 
     It starts when `after` is done, a future of the task's own kind of loop; None for one that needn't wait. `settle`
     is what an effect waits for that is named after the task, as for `task_scope`; `together` the superstep that it is
-    part of with others.
+    part of with others. `threaded` is whether an event loop runs the code, and functions of it in threads.
     """
     if isinstance(task.proc, _Attended):
         return task
-    code = _threads_attended(task.proc, tenure)
+    code = _threads_attended(task.proc, tenure) if threaded else task.proc
     return dataclasses.replace(task, proc=_Attended(code, tenure, task.id, after, settle, together))
 
 

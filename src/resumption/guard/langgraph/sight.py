@@ -8,7 +8,7 @@ from typing import Any
 
 from langgraph.pregel import Pregel
 
-from resumption.guard.claims.records import Claim
+from resumption.guard.claims.records import Claim, Fence
 from resumption.guard.claims.statements import Statements
 from resumption.guard.langgraph.calls import Call
 from resumption.guard.langgraph.slots import (
@@ -24,7 +24,8 @@ from resumption.guard.langgraph.slots import (
 )
 from resumption.guard.langgraph.statements import SlotStatements
 from resumption.guard.langgraph.steps import Course, Inspect, Read
-from resumption.guard.stores.protocol import Batch, Work
+from resumption.guard.langgraph.tenure import Tenure
+from resumption.guard.stores.protocol import Batch, Reply, Work
 
 __all__ = ["UNPROVEN", "Sight", "Topology", "consumed", "look"]
 
@@ -95,14 +96,16 @@ class _Found:
     """What the database said."""
 
     superstep: Superstep
-    last: Claim | None
-    open: Sequence[Claim]
+    last: Sequence[Claim]
     named: Mapping[str, Sequence[Claim]]
     addressed: Sequence[Claim]
+    fence: Fence | None
 
 
-def look(call: Call, sql: Statements, slots: SlotStatements, topology: Topology, unpack: Unpack) -> Course[Sight]:
-    """Read all that a call's admission depends on."""
+def look(
+    call: Call, tenure: Tenure | None, sql: Statements, slots: SlotStatements, topology: Topology, unpack: Unpack
+) -> Course[Sight]:
+    """Read all that a call's admission depends on, and what the tenure's grant will depend on."""
 
     def nested_under(rows: Sequence[Row]) -> Iterable[str]:
         root = Superstep("", {("", ""): rows})
@@ -111,7 +114,10 @@ def look(call: Call, sql: Statements, slots: SlotStatements, topology: Topology,
                 for _, _, task in question.shown_by:
                     yield from (f"{name}:{task}" for name in topology.names(""))
 
-    found: _Found = yield Read(lambda: _seeing(call, sql, slots, nested_under))
+    glancing = tenure is not None and not tenure.exclusive and tenure.seen is None
+    found: _Found = yield Read(lambda: _seeing(call, glancing, sql, slots, nested_under))
+    if tenure is not None and glancing:
+        tenure.seen = found.fence
     step = found.superstep
     questions = step.questions(unpack)
     owners = {question.identity: step.owner_of(question, topology.names, unpack) for question in questions}
@@ -123,13 +129,13 @@ def look(call: Call, sql: Statements, slots: SlotStatements, topology: Topology,
         orphans = frozenset(question.identity for question in unproven if not _asked_by(question, nodes))
         for question in unproven:
             owners[question.identity] = _sole_call(step, question, nodes, unpack)
-    every = [*found.open, *found.addressed, *(claim for claims in found.named.values() for claim in claims)]
+    every = [*found.addressed, *(claim for claims in found.named.values() for claim in claims), *found.last]
     return Sight(
         superstep=step,
         questions=questions,
         owners=owners,
-        claims={claim.key: claim for claim in [*every, *([found.last] if found.last else [])]},
-        last=found.last,
+        claims={claim.key: claim for claim in every},
+        last=found.last[-1] if found.last else None,
         named={interrupt: claims[0] for interrupt, claims in found.named.items() if claims},
         addressed=found.addressed,
         orphans=orphans,
@@ -137,33 +143,41 @@ def look(call: Call, sql: Statements, slots: SlotStatements, topology: Topology,
 
 
 def _seeing(
-    call: Call, sql: Statements, slots: SlotStatements, nested_under: Callable[[Sequence[Row]], Iterable[str]]
+    call: Call,
+    glancing: bool,
+    sql: Statements,
+    slots: SlotStatements,
+    nested_under: Callable[[Sequence[Row]], Iterable[str]],
 ) -> Work[_Found]:
-    head = yield from newest(slots, call.thread)
+    thread = call.thread
     names = [answer.interrupt for answer in call.answers if answer.interrupt is not None]
-    superseded = bool(call.checkpoint) and call.checkpoint != head
-    # The questions before the claims: a claim that is made in between is then seen on a question that waits.
+    # The last grant before all else: there is another, if the lease is lost before the rest is read. And the questions
+    # before the claims: a claim that is made in between is then seen on a question that waits.
     found = yield Batch(
         [
-            (slots.rows, (call.thread, "", head)),
-            (sql.last_claim, (call.thread,)),
-            (sql.claims_at, (call.thread, head)),
-            *((sql.claims_of, (call.thread, name)) for name in names),
-            *([(sql.claims_at, (call.thread, call.checkpoint))] if superseded else []),
+            *([(sql.glance, (thread,))] if glancing else []),
+            (slots.rows_at_head, (thread, "", thread, "")),
+            (sql.last_claims, (thread, thread)),
+            *([(sql.claims_at, (thread, call.checkpoint))] if call.checkpoint else []),
+            *((sql.claims_of, (thread, name)) for name in names),
         ]
     )
-    rows, last, *claims = found.parts
-    open_claims, *others = ([Claim.of(row) for row in reply.rows] for reply in claims)
-    superstep = yield from reading(slots, call.thread, Superstep(head, {("", head): rows_of(rows)}), nested_under)
-    inside = {(claim.namespace, claim.checkpoint) for claim in open_claims if claim.namespace}
-    superstep = yield from visiting(slots, call.thread, superstep, sorted(inside))
-    return _Found(
-        superstep,
-        Claim.of(last.rows[0]) if last.rows else None,
-        open_claims,
-        named=dict(zip(names, others, strict=False)),
-        addressed=others[-1] if superseded else (),
-    )
+    replies = iter(found.parts)
+    fence = Fence.of(next(replies).rows) if glancing else None
+    rows, last = next(replies), _claims(next(replies))
+    addressed = _claims(next(replies)) if call.checkpoint else []
+    named = {name: _claims(reply) for name, reply in zip(names, replies, strict=True)}
+    # Where nothing was written, nothing is asked: so it was a moment ago, whatever is the newest by now.
+    head = str(rows.rows[0][-1]) if rows.rows else (yield from newest(slots, thread))
+    superstep = yield from reading(slots, thread, Superstep(head, {("", head): rows_of(rows)}), nested_under)
+    waiting = [claim for claim in last if claim.root == head]
+    inside = {(claim.namespace, claim.checkpoint) for claim in waiting if claim.namespace}
+    superstep = yield from visiting(slots, thread, superstep, sorted(inside))
+    return _Found(superstep, last, named, addressed if call.checkpoint != head else (), fence)
+
+
+def _claims(reply: Reply) -> list[Claim]:
+    return [Claim.of(row) for row in reply.rows]
 
 
 def _asked_by(question: Question, nodes: frozenset[str]) -> bool:

@@ -145,6 +145,12 @@ class Superstep:
         """The tasks whose results are recorded."""
         return sorted({row.task for rows in self.rows.values() for row in rows if row.channel not in _CONTROL})
 
+    @property
+    def answers_anybody(self) -> bool:
+        """Whether an answer is recorded for whoever asks first."""
+        rows = self.rows.get(("", self.head), ())
+        return any(row.task == NULL_TASK and row.channel == RESUME for row in rows)
+
     def shown_at(self, at: tuple[str, str, str], unpack: Unpack) -> list[Interrupt]:
         """The questions that a task shows."""
         namespace, checkpoint, task = at
@@ -179,7 +185,7 @@ def newest(sql: SlotStatements, thread: str) -> Work[str]:
 
 
 def rows_of(reply: Reply) -> list[Row]:
-    """The recorded writes that a reply to the statement `rows` has."""
+    """The recorded writes that a reply to the statements `rows` and `rows_at_head` has."""
     return [Row(str(row[0]), str(row[1]), str(row[2]), bytes(row[3] or b"")) for row in reply.rows]  # type: ignore[call-overload]  # a blob
 
 

@@ -24,6 +24,12 @@ class SlotStatements:
         "SELECT task_id, channel, type, value FROM writes"
         " WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ? ORDER BY task_id, idx"
     )
+    rows_at_head: str = (
+        "SELECT task_id, channel, type, value, checkpoint_id FROM writes"
+        " WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id ="
+        " (SELECT checkpoint_id FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?"
+        " ORDER BY checkpoint_id DESC LIMIT 1) ORDER BY task_id, idx"
+    )
     slot: str = (
         "SELECT type, value FROM writes"
         " WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ? AND task_id = ? AND idx = ?"

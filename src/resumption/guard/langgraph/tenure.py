@@ -31,6 +31,11 @@ class Tenure:
         """The fence of this tenure's grant; None until its first write has made one."""
         self.seen: Fence | None = None
         """The last grant before this tenure's, read since the lease was taken; None for a lease that can't be lost."""
+        self.attempted = False
+        """Whether a grant was asked for, and may have been made without this executor's knowing."""
+        self.answered: dict[tuple[str, str, str], int] = {}
+        """How many answers a task's slot has, at most, where this tenure wrote it: nobody else does meanwhile. By
+        namespace, checkpoint and task."""
         self._held = held
         self._process = os.getpid()
         self._guard = threading.Lock()

@@ -50,9 +50,10 @@ class GuardedAsyncPostgres(AwaitedSaver, AsyncPostgresSaver):
 
     async def guard_aread(self, make: Callable[[], Work[T]]) -> T:
         """Run statements that only read."""
-        async with super()._cursor() as cursor:
-            execute = _execute_on(cursor.connection)
-            return await adrive(make(), execute, _batch_on(cursor.connection) if self.supports_pipeline else None)
+        async with super()._cursor() as plain:
+            cursor: psycopg.AsyncCursor[Any] = plain
+            cursor.row_factory = tuple_row
+            return await adrive(make(), _reading(cursor), _batch_on(cursor) if self.supports_pipeline else None)
 
     @asynccontextmanager
     async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[psycopg.AsyncCursor[Any]]:
@@ -61,6 +62,8 @@ class GuardedAsyncPostgres(AwaitedSaver, AsyncPostgresSaver):
         if begun is None:
             async with super()._cursor(pipeline=pipeline) as cursor:
                 yield cursor
+        elif pipeline:
+            yield begun.cursor
         else:
             async with begun.connection.cursor(binary=True, row_factory=dict_row) as cursor:
                 yield cursor
@@ -72,14 +75,14 @@ class GuardedAsyncPostgres(AwaitedSaver, AsyncPostgresSaver):
         fence: int | None = None
         try:
             async with super()._cursor(pipeline=True) as cursor:
-                execute = _execute_on(cursor.connection)
+                execute = _execute_on(cursor)
                 try:
                     if tenure is not None and tenure.fence is None:
                         fence = await adrive(fenced(self.guard_sql, tenure), execute)
                     elif tenure is not None:
                         fence = tenure.fence
                         await cursor.execute(statements.MUST_HOLD, tenure.grant)
-                    yield Open(self.guard_key, cursor.connection, execute)
+                    yield Open(self.guard_key, cursor.connection, execute, cursor)
                 except BaseException as error:
                     failure = error
                     with suppress(psycopg.Error):  # that is what it is for
@@ -96,22 +99,35 @@ class GuardedAsyncPostgres(AwaitedSaver, AsyncPostgresSaver):
             tenure.fence = fence
 
 
-def _execute_on(connection: psycopg.AsyncConnection[Any]) -> Callable[[str, tuple[object, ...]], Awaitable[Reply]]:
+def _reading(cursor: psycopg.AsyncCursor[Any]) -> Callable[[str, tuple[object, ...]], Awaitable[Reply]]:
     async def execute(sql: str, parameters: tuple[object, ...]) -> Reply:
-        async with connection.cursor(row_factory=tuple_row) as cursor:
-            await cursor.execute(sql, parameters)
-            return Reply(await cursor.fetchall(), cursor.rowcount) if asks(sql) else UNASKED
+        await cursor.execute(sql, parameters)
+        return Reply(await cursor.fetchall(), cursor.rowcount)
 
     return execute
 
 
-def _batch_on(connection: psycopg.AsyncConnection[Any]) -> Callable[[Sequence[Statement]], Awaitable[list[Reply]]]:
+def _execute_on(cursor: psycopg.AsyncCursor[Any]) -> Callable[[str, tuple[object, ...]], Awaitable[Reply]]:
+    async def execute(sql: str, parameters: tuple[object, ...]) -> Reply:
+        if not asks(sql):
+            await cursor.execute(sql, parameters)
+            return UNASKED
+        async with cursor.connection.cursor(row_factory=tuple_row) as asking:
+            await asking.execute(sql, parameters)
+            return Reply(await asking.fetchall(), asking.rowcount)
+
+    return execute
+
+
+def _batch_on(cursor: psycopg.AsyncCursor[Any]) -> Callable[[Sequence[Statement]], Awaitable[list[Reply]]]:
     async def ask(batch: Sequence[Statement]) -> list[Reply]:
+        connection = cursor.connection
         async with AsyncExitStack() as stack:
-            cursors = [await stack.enter_async_context(connection.cursor(row_factory=tuple_row)) for _ in batch]
+            more = [await stack.enter_async_context(connection.cursor(row_factory=tuple_row)) for _ in batch[1:]]
+            cursors: list[psycopg.AsyncCursor[Any]] = [cursor, *more]
             async with connection.pipeline():
-                for cursor, statement in zip(cursors, batch, strict=True):
-                    await cursor.execute(*statement)
-            return [Reply(await cursor.fetchall(), cursor.rowcount) for cursor in cursors]
+                for asking, statement in zip(cursors, batch, strict=True):
+                    await asking.execute(*statement)
+            return [Reply(await asking.fetchall(), asking.rowcount) for asking in cursors]
 
     return ask

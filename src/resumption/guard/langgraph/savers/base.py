@@ -42,6 +42,8 @@ class Open(Generic[E]):
     """Of the saver, and of its copies."""
     connection: Any
     execute: E
+    cursor: Any = None
+    """One for writes whose answers nobody waits for, where making one takes time."""
 
 
 _opened: ContextVar[Open[Any] | None] = ContextVar("resumption_open_transaction", default=None)
@@ -223,7 +225,8 @@ class AwaitedSaver(GuardedSaver):
 def fenced(sql: Statements, tenure: Tenure) -> Work[int]:
     """Check the tenure's fence in the transaction under way, or grant it; the caller keeps the number on success."""
     tenure.check()
-    return (yield from protocol.fencing(sql, tenure.thread, tenure.token, tenure.fence, tenure.seen))
+    first, tenure.attempted = not tenure.attempted, True
+    return (yield from protocol.fencing(sql, tenure.thread, tenure.token, tenure.fence, tenure.seen, first=first))
 
 
 def process_locks(original: BaseCheckpointSaver[Any]) -> ProcessLocks:

@@ -52,6 +52,7 @@ class GuardedMemory(BlockingSaver, InMemorySaver):
             slots.SQLITE.known: self._known,
             slots.SQLITE.rows: self._rows,
             slots.SQLITE.slot: self._slot,
+            slots.SQLITE.rows_at_head: self._rows_at_head,
             slots.SQLITE.nested: self._nested,
             slots.SQLITE.put: self._put,
             slots.SQLITE.drop: self._drop,
@@ -104,6 +105,10 @@ class GuardedMemory(BlockingSaver, InMemorySaver):
     def _rows(self, thread: str, namespace: str, checkpoint: str) -> list[tuple[Any, ...]]:
         found = self.writes.get((thread, namespace, checkpoint), {})
         return [(task, channel, *packed) for (task, _), (_, channel, packed, _) in sorted(found.items())]
+
+    def _rows_at_head(self, thread: str, namespace: str, *again: str) -> list[tuple[Any, ...]]:
+        found = self._head(thread, namespace)
+        return [(*row, *head) for head in found for row in self._rows(thread, namespace, *head)]
 
     def _slot(self, thread: str, namespace: str, checkpoint: str, task: str, index: int) -> list[tuple[Any, ...]]:
         found = self.writes.get((thread, namespace, checkpoint), {}).get((task, index))

@@ -57,9 +57,10 @@ class GuardedPostgres(BlockingSaver, PostgresSaver):
 
     def guard_read(self, make: Callable[[], Work[T]]) -> T:
         """Run statements that only read."""
-        with super()._cursor() as cursor:
-            execute = _execute_on(cursor.connection)
-            return drive(make(), execute, _batch_on(cursor.connection) if self.supports_pipeline else None)
+        with super()._cursor() as plain:
+            cursor: psycopg.Cursor[Any] = plain
+            cursor.row_factory = tuple_row
+            return drive(make(), _reading(cursor), _batch_on(cursor) if self.supports_pipeline else None)
 
     @contextmanager
     def _cursor(self, *, pipeline: bool = False) -> Iterator[psycopg.Cursor[Any]]:
@@ -68,6 +69,8 @@ class GuardedPostgres(BlockingSaver, PostgresSaver):
         if begun is None:
             with super()._cursor(pipeline=pipeline) as cursor:
                 yield cursor
+        elif pipeline:
+            yield begun.cursor
         else:
             with begun.connection.cursor(binary=True, row_factory=dict_row) as cursor:
                 yield cursor
@@ -79,14 +82,14 @@ class GuardedPostgres(BlockingSaver, PostgresSaver):
         fence: int | None = None
         try:
             with super()._cursor(pipeline=True) as cursor:
-                execute = _execute_on(cursor.connection)
+                execute = _execute_on(cursor)
                 try:
                     if tenure is not None and tenure.fence is None:
                         fence = drive(fenced(self.guard_sql, tenure), execute)
                     elif tenure is not None:
                         fence = tenure.fence
                         cursor.execute(statements.MUST_HOLD, tenure.grant)
-                    yield Open(self.guard_key, cursor.connection, execute)
+                    yield Open(self.guard_key, cursor.connection, execute, cursor)
                 except BaseException as error:
                     failure = error
                     with suppress(psycopg.Error):  # that is what it is for
@@ -101,23 +104,42 @@ class GuardedPostgres(BlockingSaver, PostgresSaver):
             tenure.fence = fence
 
 
-def _execute_on(connection: psycopg.Connection[Any]) -> Callable[[str, tuple[object, ...]], Reply]:
+def _reading(cursor: psycopg.Cursor[Any]) -> Callable[[str, tuple[object, ...]], Reply]:
+    """Statements of which each is answered before the next one is sent."""
+
     def execute(sql: str, parameters: tuple[object, ...]) -> Reply:
-        with connection.cursor(row_factory=tuple_row) as cursor:
-            cursor.execute(sql, parameters)
-            return Reply(cursor.fetchall(), cursor.rowcount) if asks(sql) else UNASKED
+        cursor.execute(sql, parameters)
+        return Reply(cursor.fetchall(), cursor.rowcount)
 
     return execute
 
 
-def _batch_on(connection: psycopg.Connection[Any]) -> Callable[[Sequence[Statement]], list[Reply]]:
+def _execute_on(cursor: psycopg.Cursor[Any]) -> Callable[[str, tuple[object, ...]], Reply]:
+    """Statements of a transaction. One that is waited for has a cursor of its own: on this one, the answer to an
+    earlier statement could be taken for its.
+    """
+
+    def execute(sql: str, parameters: tuple[object, ...]) -> Reply:
+        if not asks(sql):
+            cursor.execute(sql, parameters)
+            return UNASKED
+        with cursor.connection.cursor(row_factory=tuple_row) as asking:
+            asking.execute(sql, parameters)
+            return Reply(asking.fetchall(), asking.rowcount)
+
+    return execute
+
+
+def _batch_on(cursor: psycopg.Cursor[Any]) -> Callable[[Sequence[Statement]], list[Reply]]:
     def ask(batch: Sequence[Statement]) -> list[Reply]:
+        connection = cursor.connection
         with ExitStack() as stack:
-            cursors = [stack.enter_context(connection.cursor(row_factory=tuple_row)) for _ in batch]
+            more = [stack.enter_context(connection.cursor(row_factory=tuple_row)) for _ in batch[1:]]
+            cursors: list[psycopg.Cursor[Any]] = [cursor, *more]
             with connection.pipeline():
-                for cursor, statement in zip(cursors, batch, strict=True):
-                    cursor.execute(*statement)
-            return [Reply(cursor.fetchall(), cursor.rowcount) for cursor in cursors]
+                for asking, statement in zip(cursors, batch, strict=True):
+                    asking.execute(*statement)
+            return [Reply(asking.fetchall(), asking.rowcount) for asking in cursors]
 
     return ask
 

@@ -48,6 +48,7 @@ class StandIn:
             _SLOTS.head: self._head,
             _SLOTS.known: self._known,
             _SLOTS.rows: self._rows,
+            _SLOTS.rows_at_head: self._rows_at_head,
             _SLOTS.slot: self._slot,
             _SLOTS.nested: self._nested,
             _SLOTS.put: self._put,
@@ -101,6 +102,13 @@ class StandIn:
             return []
         seen = laid_over(found, (yield from covering(self._overlay, thread, namespace, checkpoint)), self._serde)
         return [(task, channel, *self._serde.dumps_typed(value)) for task, channel, value in seen.pending_writes or ()]
+
+    def _rows_at_head(self, thread: str, namespace: str, *again: str) -> Work[list[tuple[object, ...]]]:
+        found = self._find(thread, namespace)
+        if found is None:
+            return []
+        head = found.checkpoint["id"]
+        return [(*row, head) for row in (yield from self._rows(thread, namespace, head))]
 
     def _slot(
         self, thread: str, namespace: str, checkpoint: str, task: str, index: int

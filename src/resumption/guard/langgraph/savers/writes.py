@@ -11,6 +11,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from resumption.decide.commit import Answers, answers
 from resumption.guard.langgraph.slots import NULL_TASK, RESUME, answered, dropping
 from resumption.guard.langgraph.statements import SlotStatements
+from resumption.guard.langgraph.tenure import tenure_of
 from resumption.guard.stores.protocol import Work
 
 __all__ = ["keeping", "spent"]
@@ -33,11 +34,17 @@ def keeping(
         return writes
     where = config["configurable"]
     at = (where.get("checkpoint_ns", ""), where["checkpoint_id"], task)
+    tenure, count = tenure_of(config), _count(offered)
+    known = tenure.answered.get(at) if tenure is not None else None
+    if tenure is not None:
+        tenure.answered[at] = max(count, known or 0)
+    if known is not None and _replaced(known, count):
+        return writes
     stored = yield from answered(slots, str(where["thread_id"]), at)
     if stored is None:
         return writes
     before = serde.loads_typed(stored)
-    if answers(fence=0, current_fence=0, stored=_count(before), offered=_count(offered)) is not Answers.KEPT:
+    if _replaced(_count(before), count):
         return writes
     # In its place, since savers number a task's writes by their position.
     return [(channel, before if channel == RESUME else value) for channel, value in writes]
@@ -52,6 +59,11 @@ def spent(slots: SlotStatements, config: RunnableConfig, writes: Sequence[tuple[
     if where.get("checkpoint_ns"):
         root = where.get("checkpoint_map", {}).get("", "")
     yield from dropping(slots, str(where["thread_id"]), ("", root, NULL_TASK), RESUME)
+
+
+def _replaced(stored: int, offered: int) -> bool:
+    """Whether so many answers are replaced by those that are offered."""
+    return answers(fence=0, current_fence=0, stored=stored, offered=offered) is not Answers.KEPT
 
 
 def _count(recorded: Any) -> int:

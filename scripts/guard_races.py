@@ -1,0 +1,128 @@
+"""Write what the guard's long tests saw to a page: `python scripts/guard_races.py REPORT.xml ...`.
+
+Reports are what `pytest -m slow --junitxml=REPORT.xml tests/guard/langgraph` writes; several are taken together.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+import xml.etree.ElementTree as ET
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+PAGE = Path(__file__).parents[1] / "benchmarks" / "guard-races.md"
+PACKAGES = ("langgraph", "langgraph-checkpoint-sqlite", "langgraph-checkpoint-postgres", "psycopg", "aiosqlite")
+REFUSALS = ("AlreadyConsumed", "DecisionPending")
+DATABASES = {
+    "sqlite": "SQLite",
+    "aiosqlite": "SQLite, asynchronous",
+    "postgres": "PostgreSQL",
+    "aiopostgres": "PostgreSQL, asynchronous",
+}
+
+
+def main(reports: Sequence[str], page: Path = PAGE) -> int:
+    """Write the page, and return 1 if a report has a test that didn't pass, or none at all."""
+    cases = [case for report in reports for case in ET.parse(report).iter("testcase")]
+    if not cases:
+        sys.stderr.write(f"{__doc__}\n")
+        return 1
+    wrong = [case for case in cases if any(child.tag in ("failure", "error") for child in case)]
+    page.write_text("\n".join([*_head(len(cases), len(wrong)), *_races(cases), *_sweeps(cases), *_soak(cases)]) + "\n")
+    return 1 if wrong else 0
+
+
+def _head(tests: int, wrong: int) -> Iterator[str]:
+    versions = ", ".join(f"{name}=={version(name)}" for name in PACKAGES)
+    yield "# The guard under races, kills and cuts"
+    yield ""
+    yield "Written by `python scripts/guard_races.py` from reports of"
+    yield "`pytest -m slow --junitxml=REPORT.xml tests/guard/langgraph`, with the tests that those have."
+    yield ""
+    yield f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores shared with other work, Python"
+    yield f"{platform.python_version()}, {versions}."
+    yield ""
+    passed = f"**{wrong} of {tests} tests did not pass.**" if wrong else f"All {tests} tests passed."
+    yield f"{passed} What an effect did is one line in a file outside of the framework."
+
+
+def _properties(cases: Iterable[ET.Element], name: str) -> Iterator[tuple[ET.Element, Any]]:
+    for case in cases:
+        for found in case.iter("property"):
+            if found.get("name") == name:
+                yield case, json.loads(found.get("value", ""))
+
+
+def _races(cases: Sequence[ET.Element]) -> Iterator[str]:
+    heats: dict[tuple[str, str, int], list[dict[str, Any]]] = defaultdict(list)
+    for _, heat in _properties(cases, "race"):
+        heats[heat["database"], heat["means"], sum(heat["told"].values())].append(heat)
+    if not heats:
+        return
+    yield from ("", "## Races", "")
+    yield "Each heat is one parked run that k racers answer at the same time, differently or alike, or one failed run"
+    yield "that they answer, contradict and recover. *Served* were told the outcome of the one that executed."
+    yield from ("", "| database | racers | k | heats | fires in each | served | refused | slowest answer, s |")
+    yield "|---|---|---:|---:|---:|---:|---:|---:|"
+    for (database, means, racers), group in sorted(heats.items(), key=_order):
+        fires = Counter(len(heat["fired"]) for heat in group)
+        refused = sum(heat["told"].get(name, 0) for heat in group for name in REFUSALS)
+        served = sum(heat["told"].get(heat["fired"][0], 0) for heat in group if heat["fired"])
+        counts = ", ".join(f"{fire}" for fire in sorted(fires))
+        slowest = max(heat["slowest"] for heat in group)
+        yield (
+            f"| {DATABASES[database]} | {means} | {racers} | {len(group)} | {counts} | {served} | {refused}"
+            f" | {slowest:.1f} |"
+        )
+
+
+def _order(item: tuple[tuple[str, str, int], Any]) -> tuple[int, str, int]:
+    database, means, racers = item[0]
+    return list(DATABASES).index(database), means, racers
+
+
+def _sweeps(cases: Sequence[ET.Element]) -> Iterator[str]:
+    found = [(case.get("name", ""), passed) for case, passed in _properties(cases, "boundaries")]
+    if not found:
+        return
+    yield from ("", "## Kills at every boundary of a statement", "")
+    yield "The executor is killed (SIGKILL) before each statement, and behind it; another goes on. On PostgreSQL a"
+    yield "boundary is before what is sent together goes out, and when its answer is there."
+    yield from (
+        "",
+        "| database | who is killed | boundaries, each with one effect and a whole state |",
+        "|---|---|---:|",
+    )
+    for name, passed in found:
+        database, _, role = name.partition("[")[2].rstrip("]").split("-")
+        yield f"| {DATABASES[database]} | {role} | {passed} |"
+
+
+def _soak(cases: Sequence[ET.Element]) -> Iterator[str]:
+    tallies: dict[str, Counter[str]] = defaultdict(Counter)
+    for _, tally in _properties(cases, "soak"):
+        harmed = {f"harmed: {name}": count for name, count in tally.pop("harmed").items()}
+        figures = {name: value for name, value in tally.items() if isinstance(value, int)}
+        tallies[tally["database"]].update({**figures, **harmed})
+    if not tallies:
+        return
+    yield from ("", "## Protocols under fire", "")
+    yield "A draft, a gate whose payment is an effect, and a notification, on a thread each. Who answers, who is killed"
+    yield "or stopped where, and whose sessions the server gives up while it is stopped, is drawn from one seed."
+    columns = ("protocols", "executors", *(f"harmed: {harm}" for harm in ("kill", "stop", "cut lease", "cut")))
+    faults = ("duplicates", "stuck", "lost", "forged")
+    names = " | ".join(name.removeprefix("harmed: ") for name in (*columns, *faults))
+    yield from ("", f"| database | {names} |", f"|---|{'---:|' * (len(columns) + len(faults))}")
+    for database, counts in tallies.items():
+        yield f"| {DATABASES[database]} | {' | '.join(str(counts[name]) for name in (*columns, *faults))} |"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
