@@ -79,6 +79,7 @@ def _glance(tenure: Tenure, house: House) -> Course[None]:
     """
     if not tenure.exclusive:
         tenure.seen = yield Read(lambda: protocol.glancing(house.keeper.guard_sql, tenure.thread))
+        tenure.must_hold()  # or the grant that was seen may be a successor's
     if tenure.expires:
         tenure.must_hold()
         yield Write(tenure, _nothing)
@@ -257,6 +258,8 @@ def _resume(
     call: Call, house: House, tenure: Tenure | None, bound: tuple[Bound, ...] | None
 ) -> Course[Run | Replay | _Wait]:
     sight = yield from house.look(call, tenure)
+    if tenure is not None and not tenure.exclusive:
+        tenure.must_hold()  # or the grant that was seen may be a successor's
     if bound is None:
         bound = yield from _bind(call, house, sight, busy=tenure is None)
     verdicts = [(one, _claim(one, sight, house, leased=tenure is not None)) for one in bound]
