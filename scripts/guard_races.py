@@ -35,7 +35,10 @@ def main(reports: Sequence[str], page: Path = PAGE) -> int:
         sys.stderr.write(f"{__doc__}\n")
         return 1
     wrong = [case for case in cases if any(child.tag in ("failure", "error") for child in case)]
-    page.write_text("\n".join([*_head(len(cases), len(wrong)), *_races(cases), *_sweeps(cases), *_soak(cases)]) + "\n")
+    page.write_text(
+        "\n".join([*_head(len(cases), len(wrong)), *_races(cases), *_cuts(cases), *_sweeps(cases), *_soak(cases)])
+        + "\n"
+    )
     return 1 if wrong else 0
 
 
@@ -86,6 +89,21 @@ def _races(cases: Sequence[ET.Element]) -> Iterator[str]:
 def _order(item: tuple[tuple[str, str, int], Any]) -> tuple[int, str, int]:
     database, means, racers = item[0]
     return list(DATABASES).index(database), means, racers
+
+
+def _cuts(cases: Sequence[ET.Element]) -> Iterator[str]:
+    found = [cut for _, cut in _properties(cases, "cut")]
+    if not found:
+        return
+    yield from ("", "## Executors that are cut off", "")
+    yield "On a host (a network namespace) 50 ms from the server, one way, until the network is healed. A rival that"
+    yield "doesn't wait brings the same decision meanwhile. Each effect fired once, and the same decision got the"
+    yield "outcome at last."
+    yield from ("", "| database | cut off | meanwhile | the rival was told | the one that was cut off was told |")
+    yield "|---|---|---|---|---|"
+    for cut in found:
+        told = " | ".join("the outcome" if "," in cut[who] else f"`{cut[who]}`" for who in ("near", "far"))
+        yield f"| {DATABASES[cut['database']]} | {cut['point']} | {cut['ending']} | {told} |"
 
 
 def _sweeps(cases: Sequence[ET.Element]) -> Iterator[str]:

@@ -21,6 +21,7 @@ RACE = {
     "told": {"pay=yes": 3, "AlreadyConsumed": 1},
     "slowest": 1.25,
 }
+CUT = {"database": "postgres", "point": "in its gate", "ending": "nothing", "near": "RunBusy", "far": "draft,pay=yes"}
 TALLY = {
     "database": "sqlite",
     "protocols": 250,
@@ -41,11 +42,12 @@ def report(folder: Path, name: str, value: object, *, child: str = "") -> str:
 
 def test_it_counts_what_was_told_and_what_fired(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    reports = [report(tmp_path, "race", RACE), report(tmp_path, "boundaries", 88)]
+    reports = [report(tmp_path, "race", RACE), report(tmp_path, "boundaries", 88), report(tmp_path, "cut", CUT)]
     assert main([*reports, report(tmp_path, "soak", TALLY)], page) == 0
     lines = page.read_text().splitlines()
     assert "| PostgreSQL | processes | 4 | 1 | 1 | 3 | 1 | 1.2 |" in lines
     assert "| PostgreSQL | winner | 88 |" in lines
+    assert "| PostgreSQL | in its gate | nothing | `RunBusy` | the outcome |" in lines
     assert "| SQLite | 250 | 1000 | 9 | 0 | 0 | 0 | 2 | 0 | 0 | 0 |" in lines
 
 

@@ -265,7 +265,9 @@ def told(call: Callable[[], Any]) -> str:
 
 @on_server
 @pytest.mark.parametrize(("point", "ending"), PARTITIONS)
-def test_an_executor_that_is_cut_off_does_nothing_twice_and_leaves_nothing_stuck(quick, database, point, ending):
+def test_an_executor_that_is_cut_off_does_nothing_twice_and_leaves_nothing_stuck(
+    quick, database, point, ending, record_property: Callable[..., None]
+):
     with database.opened(paying(quick, database), wait=0.0) as near:
         near.call({"trail": []})
         with ThreadPoolExecutor(1) as rival, Far(quick, database, answer("yes"), point) as far:
@@ -282,6 +284,8 @@ def test_an_executor_that_is_cut_off_does_nothing_twice_and_leaves_nothing_stuck
                 far_was_told = far.heal()
         assert told(lambda: near.call(answer("yes"))) == OUTCOME
         assert not near.state().tasks
+    told_what = {"near": near_was_told, "far": far_was_told}
+    record_property("cut", json.dumps({"database": database.kind, "point": point, "ending": ending, **told_what}))
     assert (quick.fired().count("charge"), quick.fired().count("notify")) == (1, 1)
     assert near_was_told in NEAR[ending] | ({OUTCOME} if point is Point.OUTSIDE else set())
     assert far_was_told in FAR[ending] | ({OUTCOME} if point is Point.OUTSIDE else set())
