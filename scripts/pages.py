@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from ablation import ablation_page
+
 from resumption.cli.reference_page import reference_page
 from resumption.harness.receipts import Receipt, read_receipt
 from resumption.report.contract_page import contract_page
@@ -21,6 +23,7 @@ def results() -> dict[str, Receipt]:
 
 
 PAGES: dict[str, Callable[[], str]] = {
+    "ablation.md": ablation_page,
     "contract.md": contract_page,
     "matrix.md": lambda: matrix_page(results()),
     "reference/cli.md": reference_page,

@@ -165,10 +165,10 @@ CASES = {
         (
             f"{_CASES}:l16_a_slow_tool_is_not_dispatched_to_another_worker_while_its_executor_lives",
             f"{_AT}leases:a_zombie_begins_no_effect",
-            f"{_AT}lost_leases:an_executor_that_lost_its_lease_before_it_wrote_stores_nothing",
+            f"{_AT}lost_leases:an_executor_that_lost_its_lease_takes_nothing_back",
         ),
         source="LangGraph #7417",
-        control="langgraph/lost_leases:without_a_look_at_the_last_grant_it_comes_back",
+        control="langgraph/lost_leases:without_a_look_at_the_last_grant_it_takes_the_thread_back",
     ),
     "L17": Case(
         "concurrent asynchronous writes on one SQLite file fail, and an acknowledged one is lost",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import threading
@@ -19,12 +20,16 @@ from .test_races import slow_approval
 from .test_validity_and_order import Model, SlowSaver, program
 
 sys.path.append(str(Path(__file__).parents[1] / "ablation"))
+sys.path.append(str(Path(__file__).parents[3] / "scripts"))
 
+from ablated.measuring import TAKEN_OUT, breaches, measured, selected, untold
 from ablated.protections import ABLATIONS
+from ablation import BREACHES, ablation_page
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs fork and open file description locks")
 
 INPUT: Any = {"trail": []}
+ROOT = Path(__file__).parents[3]
 
 
 def raises(kind: type[Exception], call: Callable[[], Any]) -> bool:
@@ -227,3 +232,59 @@ FALLS_WITH = {
 def test_without_a_protection_its_own_falls_and_nothing_else(tmp_path, missing, scenario):
     """The whole matrix."""
     assert kept(Bench(tmp_path), scenario, missing) == (missing not in FALLS_WITH.get(scenario, {scenario}))
+
+
+# The harness's cells: what breaches the contract without each protection, as it was measured by every probe.
+
+RECORDED: dict[str, dict[str, list[str]]] = json.loads(BREACHES.read_text(encoding="utf-8"))
+QUICK = {
+    "claims": ("graph", "consume/contradiction-after-crash"),
+    "binding": ("graph", "address/unknown"),
+    "slot": ("graph", "consume/one-answer-two-interrupts"),
+    "fork": ("graph", "fork/two-values"),
+    "validity": ("graph", "validity/terminal/null-item"),
+    "order": ("functional", "crash/write-order"),
+    "ledger": ("graph", "interrupt/code-before"),
+    "claims at the write": ("graph", "consume/contradiction-after-crash"),
+    "fork at the write": ("graph", "fork/two-values"),
+}
+"""For each protection one of the probes that see that it is missing, and where."""
+
+
+def seen_by(probe: str, path: str, missing: str) -> set[str]:
+    return {part for part in RECORDED[path][missing] if part.endswith(f" {probe}")}
+
+
+@pytest.mark.parametrize("missing", QUICK)
+def test_without_a_protection_a_probe_of_the_harness_sees_what_it_saw(missing):
+    path, probe = QUICK[missing]
+    expected = seen_by(probe, path, missing)
+    assert expected > seen_by(probe, path, "")
+    receipt = measured(path, missing, selected([probe]))
+    assert (breaches(receipt), untold(receipt)) == (expected, set())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("path", "missing"), [(path, missing) for path, taken in TAKEN_OUT.items() for missing in ("", *taken)]
+)
+def test_without_a_protection_its_cells_of_the_harness_fall_and_no_other(path, missing):
+    """The whole matrix. Which of several racers finds a claim that comes too late is left to chance."""
+    receipt = measured(path, missing)
+    chance = ("consume/race-", "consume/while-live") if missing == "claims at the write" else ()
+    differing = breaches(receipt) ^ set(RECORDED[path][missing])
+    assert {part for part in differing if not part.partition(" ")[2].startswith(chance)} == set()
+    assert untold(receipt) == set()
+
+
+def test_every_protection_falls_somewhere_and_none_heals_anything():
+    fallen = set()
+    for path, taken in TAKEN_OUT.items():
+        assert RECORDED[path].keys() == {"", *taken}
+        assert all(set(RECORDED[path][""]) <= set(RECORDED[path][name]) for name in taken)
+        fallen |= {name for name in taken if set(RECORDED[path][name]) > set(RECORDED[path][""])}
+    assert fallen | SCENARIOS.keys() == ABLATIONS.keys()
+
+
+def test_the_page_is_what_was_measured():
+    assert (ROOT / "docs" / "ablation.md").read_text(encoding="utf-8") == ablation_page()

@@ -244,7 +244,10 @@ FAR = {
     Ending.LEASE: {OUTCOME, "Fenced"},
 }
 """What either may be told."""
-SAMPLE = [*((point, Ending.GIVEN_UP) for point in Point), (Point.HALF, Ending.LEASE), (Point.CLAIMED, Ending.NOTHING)]
+SAMPLE = [
+    *((point, Ending.GIVEN_UP) for point in (Point.HALF, Point.CLAIMED, Point.EFFECT)),
+    (Point.HALF, Ending.LEASE),
+]
 PARTITIONS = [
     pytest.param(point, ending, marks=() if (point, ending) in SAMPLE else pytest.mark.slow)
     for point in Point

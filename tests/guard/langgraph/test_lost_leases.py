@@ -78,13 +78,54 @@ def test_an_executor_that_lost_its_lease_before_it_wrote_stores_nothing(quick, d
     assert (state.values, state.next) == ({"trail": ["draft", "pay=yes", "notify"]}, ())
 
 
+def wakes_in_its_successors_gate(bench: Bench, database: Any, payload: Any) -> tuple[str, str]:
+    """An executor stands with the lease, and goes on when another is in the gate. What each of them is told."""
+    failed(bench, database)
+    told, at_told = os.pipe()
+
+    def stalled() -> None:
+        decide = admission._decide
+
+        def late(*known: Any) -> Any:
+            stop()
+            return (yield from decide(*known))
+
+        admission._decide = late
+        with database.named("far").opened(program(bench)) as app:
+            os.write(at_told, tell(lambda: app.call(payload, durability="sync")).outcome.encode())
+
+    zombie = child(stalled)
+    os.close(at_told)
+
+    def wake() -> None:
+        zombie.signal(signal.SIGCONT)
+        assert zombie.wait() == 0
+
+    try:
+        zombie.stopped()
+        cut_off(database.address, "far", lease_only=True)
+        with database.opened(program(bench, wake)) as app:
+            successor = tell(lambda: app.call(None, durability="sync")).outcome
+    finally:
+        zombie.kill()
+    with os.fdopen(told) as words:
+        return words.read(), successor
+
+
 @on_server
-def test_without_a_look_at_the_last_grant_it_comes_back(quick, database, monkeypatch):
+@pytest.mark.parametrize("payload", [None, answer("yes")], ids=["recovery", "decision"])
+def test_an_executor_that_lost_its_lease_takes_nothing_back(quick, database, payload):
+    assert wakes_in_its_successors_gate(quick, database, payload) == ("Fenced", "draft,pay=yes,notify")
+    assert quick.fired() == ["draft", "pay=yes", "notify"]
+
+
+@on_server
+def test_without_a_look_at_the_last_grant_it_takes_the_thread_back(quick, database, monkeypatch):
     """What the look keeps from happening, happens."""
 
     def nothing(*_: object) -> Any:
         yield from ()
 
     monkeypatch.setattr(admission, "_glance", nothing)
-    assert goes_on_after_its_successor(quick, database, None) != "Fenced"
-    assert quick.fired().count("notify") == 2
+    assert wakes_in_its_successors_gate(quick, database, None) == ("draft,pay=yes,notify", "Fenced")
+    assert quick.fired().count("pay=yes") == 2

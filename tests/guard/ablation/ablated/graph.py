@@ -5,10 +5,11 @@ from __future__ import annotations
 from ablated.protections import ablate
 from resumption.history.workload import Workload
 from resumption.planes.interface import Instruments, Store
+from resumption.planes.langgraph.tampering import tamper
 from resumption.planes.langgraph_guarded import graph
 from resumption.planes.langgraph_guarded.runs import GuardedRun
 
-__all__ = ["open_run"]
+__all__ = ["open_run", "tamper"]
 
 
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> GuardedRun:

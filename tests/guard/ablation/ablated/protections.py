@@ -194,5 +194,5 @@ ABLATIONS: dict[str, Callable[[], None]] = {
 
 def ablate() -> None:
     """Take out what the environment names, once."""
-    for name in os.environ.pop(SWITCH, "").split():
-        ABLATIONS[name]()
+    if missing := os.environ.pop(SWITCH, ""):
+        ABLATIONS[missing]()
