@@ -81,7 +81,6 @@ def _glance(tenure: Tenure, house: House) -> Course[None]:
         tenure.seen = yield Read(lambda: protocol.glancing(house.keeper.guard_sql, tenure.thread))
         tenure.must_hold()  # or the grant that was seen may be a successor's
     if tenure.expires:
-        tenure.must_hold()
         yield Write(tenure, _nothing)
 
 
