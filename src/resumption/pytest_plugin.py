@@ -94,12 +94,17 @@ def drill(request: pytest.FixtureRequest) -> Drill:
 def _drill(
     config: pytest.Config, target: Any, *, effects: Sequence[Any], guarded: bool = False, **given: Any
 ) -> Drilled:
+    from resumption.errors import ResumptionError
     from resumption.harness.drill.engine import drill as run
     from resumption.harness.drill.verdicts import cells_of, receipt_of
     from resumption.harness.policy import ExitCode, Policy, exit_code
     from resumption.harness.runner import default_jobs
 
-    (drilled,) = run(_request(target, effects, **given), jobs=default_jobs(), ways=(guarded,))
+    __tracebackhide__ = True  # what was asked for wrongly was asked by the test
+    try:
+        (drilled,) = run(_request(target, effects, **given), jobs=default_jobs(), ways=(guarded,))
+    except ResumptionError as error:
+        raise error.with_traceback(None) from None
     if config.getoption(_OPTION):
         import msgspec
 

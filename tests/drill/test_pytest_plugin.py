@@ -92,6 +92,15 @@ def test_what_has_no_name_to_import_it_by_is_refused_with_advice(tmp_path: Path)
     assert "a object has no name to import it by: write 'module:name'" in _failing(tmp_path).stdout
 
 
+def test_a_mistake_in_what_is_asked_for_is_shown_at_the_test_and_not_within_the_harness(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text("def test_it(drill):\n    drill('nosuch:graph', effects=['nosuch:charge'])\n")
+    said = _failing(tmp_path).stdout
+    assert "TargetNotFound: [RSM-601]" in said
+    assert "drill('nosuch:graph'" in said
+    assert "engine.py" not in said
+    assert "pytest_plugin.py" not in said
+
+
 def test_without_the_framework_other_tests_run_and_a_drill_says_what_is_missing(tmp_path: Path) -> None:
     (tmp_path / "langgraph.py").write_text("raise ImportError('not installed')\n")
     (tmp_path / "test_it.py").write_text(
