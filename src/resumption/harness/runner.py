@@ -17,6 +17,7 @@ from resumption.harness.cells import Job, Result, cells_of, history_name
 from resumption.harness.environments import Environment
 from resumption.harness.installations import INSTALLED, Installation
 from resumption.harness.lab import Lab
+from resumption.harness.prefixes import Prefixes
 from resumption.harness.probes import Probe
 from resumption.harness.receipts import Cell, Receipt, new_receipt
 from resumption.harness.stores import PostgresServer, stores_for
@@ -130,10 +131,11 @@ def _run_all(
     jobs: int,
     listen: Callable[[Progress], None],
 ) -> list[Result]:
+    prefixes = Prefixes(workspace / "prefixes")
     with ThreadPoolExecutor(jobs, thread_name_prefix="resumption-job") as pool:
         futures = {
             pool.submit(
-                _run, job, environments[_plane(job.spec, job.release)], server, workspace / f"job-{number}"
+                _run, job, environments[_plane(job.spec, job.release)], server, workspace / f"job-{number}", prefixes
             ): job
             for number, job in enumerate(plan)
         }
@@ -160,7 +162,7 @@ def _too_old(spec: PlaneSpec, pins: Mapping[str, str]) -> str:
     return ""
 
 
-def _run(job: Job, environment: Environment, server: PostgresServer, folder: Path) -> Result:
+def _run(job: Job, environment: Environment, server: PostgresServer, folder: Path, prefixes: Prefixes) -> Result:
     version = environment.pins.get(job.spec.package, "") if job.spec.package else ""
     if job.reason_against:
         return Result(job, version)
@@ -180,6 +182,7 @@ def _run(job: Job, environment: Environment, server: PostgresServer, folder: Pat
             folder,
             stores=stores,
             spawner=spawner,
+            prefixes=prefixes,
             thorough=job.thorough,
         )
         try:
