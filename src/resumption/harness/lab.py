@@ -249,7 +249,7 @@ class Trial:
                 return None, Died()
             process, outcome = self._run(fault)
             if isinstance(outcome, Died):
-                shelf.prefix = self._keep(shelf)
+                self._keep(shelf)
         return process, outcome
 
     def run_through(self) -> None:
@@ -259,22 +259,24 @@ class Trial:
                 process = self.process()
                 self.complete(process, process.start())
                 process.close()
-                shelf.prefix = self._keep(shelf)
+                self._keep(shelf)
 
     def _run(self, fault: Fault) -> tuple[Process | None, Outcome | Died]:
         process = self.process(fault)
         outcome = self.complete(process, process.start())
         return None if isinstance(outcome, Died) else process, outcome
 
-    def _keep(self, shelf: Shelf) -> Prefix:
-        """Keep what the first process of this trial left, which is dead: a copy, so that it stays as it is."""
+    def _keep(self, shelf: Shelf) -> None:
+        """Keep what the first process of this trial left, which is over: a copy, so that it stays as it is."""
+        if shelf.prefix is not None:
+            return  # it was there, and this store could not be made like it
         shelf.folder.mkdir(parents=True)
         copy_record(self._record, shelf.folder)
         log = self._log(self._numbered)
         if log.exists():
             shutil.copyfile(log, shelf.folder / log.name)
         header = encode(self._lab.header(self._workload))
-        return Prefix(
+        shelf.prefix = Prefix(
             folder=shelf.folder,
             store=self._stores.keep(self._store, shelf.folder / "store"),
             events=self._history.read_bytes().removeprefix(header),

@@ -113,13 +113,17 @@ def _plane(spec: PlaneSpec, release: str) -> str:
 
 
 def _plan(specs: Sequence[PlaneSpec], probes: Sequence[Probe], release: str, *, thorough: bool) -> list[Job]:
-    """Every job there is: a probe without an operation once, others once for each form of theirs."""
+    """Every job there is: a probe without an operation once, others once for each form of theirs.
+
+    Jobs that run side by side are of different backends, if there are several: forms on one backend share what they
+    begin with, and would wait for each other.
+    """
     return [
         Job(spec, backend, probe, form, release, thorough)
         for spec in specs
-        for backend in spec.backends
         for probe in probes
         for form in (spec.forms_of(probe.operation) if probe.operation else (None,))
+        for backend in spec.backends
     ]
 
 
