@@ -100,7 +100,7 @@ class ReferenceRun:
                 return self._execution(log, 1, fence).advance()
 
     def _recover(self) -> Outcome:
-        with self._opened() as log, self._leased(log, PATIENCE_SECONDS) as fence:
+        with self._opened() as log, self._leased(log, PATIENCE_SECONDS, excludes=self.rules.excludes) as fence:
             crashed = [attempt for attempt in log.attempts() if not self._sight(log, attempt).at_rest()]
             if crashed and not self.rules.recovers:
                 raise Refused(RunRefusal.NOT_RECOVERED, self.store.thread)
@@ -163,8 +163,8 @@ class ReferenceRun:
         with open_log(self.store.location, self.store.thread) as opened:
             yield opened
 
-    def _leased(self, log: Log, patience: float) -> AbstractContextManager[int | None]:
-        return leased(log, self.store.location, self.instruments, patience=patience)
+    def _leased(self, log: Log, patience: float, *, excludes: bool = True) -> AbstractContextManager[int | None]:
+        return leased(log, self.store.location, self.instruments, patience=patience, excludes=excludes)
 
     def _execution(
         self, log: Log, attempt: int, fence: int | None, forgotten: frozenset[str] = frozenset()

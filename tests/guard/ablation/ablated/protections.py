@@ -194,5 +194,5 @@ ABLATIONS: dict[str, Callable[[], None]] = {
 
 def ablate() -> None:
     """Take out what the environment names, once."""
-    if missing := os.environ.pop(SWITCH, ""):
+    for missing in filter(None, os.environ.pop(SWITCH, "").split(",")):
         ABLATIONS[missing]()
