@@ -28,6 +28,7 @@ from resumption.planes.langgraph_guarded import runs
 __all__ = ["ABLATIONS", "SWITCH", "ablate"]
 
 SWITCH = "RESUMPTION_TEST_WITHOUT"
+"""The environment variable that names what is missing; several are separated by commas."""
 
 
 class _Nothing:
