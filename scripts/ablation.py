@@ -34,8 +34,8 @@ firing and their record are left out: there the policy of the effect decides.
 
 _FOOT = """
 The *lease* keeps racing recoveries and inputs apart (racing decisions are stopped by the claim too); where the effects
-are in the ledger, that stops most of them as well. The *fence* stops an executor that was replaced while it was cut off,
-so it shows only where the lease was lost. A protection without a mark is no luxury: what it keeps is outside the
+are in the ledger, that stops most of them as well. The *fence* stops an executor that was replaced while it was cut
+off, so it shows only where the lease was lost. A protection without a mark is no luxury: what it keeps is outside the
 protocols of the harness. The memory of *answers* matters where a node fails between two of its questions.
 [`test_ablation.py`](../tests/guard/langgraph/test_ablation.py) plays a scenario for each, with it and without it.
 

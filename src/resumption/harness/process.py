@@ -99,6 +99,13 @@ class Process:
         if self._ask(self._numbered(self._opening("reopen", workload))) is None:
             raise self._lost("died while it opened its run again")
 
+    def copy_store(self, to: Place) -> str:
+        """Have the process copy its run's store to an empty place; the SHA-256 of what was copied."""
+        said = self._ask(self._numbered({"do": "copy", "to": str(to.folder)}))
+        if said is None:
+            raise self._lost("died while it copied its store")
+        return str(said["sha256"])
+
     def start(self, value: Json = _INPUT) -> Outcome | Died:
         """Start the run, with the input that every workload has unless another is given: an empty trail."""
         return self._operate({"do": "start", "value": value})
