@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -21,11 +22,11 @@ from resumption.errors import (
     LedgerUnavailable,
     ResultAbsent,
     UnsupportedEffect,
+    UnusableSetting,
 )
 from resumption.guard import operators
 
 from .support import World
-
 
 SELF: list[object] = []
 SELF.append(SELF)
@@ -351,7 +352,8 @@ def test_arguments_that_cannot_be_compared_are_refused_before_anything_fires(
 
     with pytest.raises(UnsupportedEffect, match="can't be told from"):
         charge(argument)
-    assert world.fired == [] and ledger.get("charge") is None
+    assert world.fired == []
+    assert ledger.get("charge") is None
 
 
 def test_an_effect_that_calls_itself_under_its_own_key_is_refused_at_once(ledger: Ledger) -> None:
@@ -397,3 +399,24 @@ def test_closing_waits_for_nobody_and_gives_up_the_proof_of_life(ledgers: Callab
     assert charge() == "paid"
     ledger.close()
     assert charge() == "paid"
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"wait": -1},
+        {"wait": float("nan")},
+        {"store_timeout": "30"},
+        {"store_timeout": True},
+        {"max_result_bytes": -1},
+        {"max_result_bytes": 1.5},
+    ],
+    ids=str,
+)
+def test_a_setting_that_cannot_be_meant_is_refused_when_the_ledger_is_opened(
+    sqlite_url: str, settings: dict[str, Any]
+) -> None:
+    with pytest.raises(UnusableSetting, match=next(iter(settings))):
+        Ledger(sqlite_url, **settings)
+    with pytest.raises(UnusableSetting, match="url"):
+        Ledger(None)  # type: ignore[arg-type]  # an environment variable that isn't set

@@ -152,7 +152,8 @@ def _refuse_unsupported(function: Callable[..., Any], on_doubt: OnDoubt, idempot
     """Refuse at decoration what would be wrong at every call."""
     if not callable(function):
         raise UnsupportedEffect(
-            f"{function!r} can't be called.", advice="Decorate a function. @classmethod and @staticmethod go above @effect."
+            f"{function!r} can't be called.",
+            advice="Decorate a function. @classmethod and @staticmethod go above @effect.",
         )
     called = getattr(function, "__call__", function)  # noqa: B004 — likewise
     for one in (function, called):
