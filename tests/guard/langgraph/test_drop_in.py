@@ -170,11 +170,6 @@ def test_a_setting_that_cannot_be_meant_is_refused_at_once(bench, settings):
         guard(_stock(bench), **settings)
 
 
-def test_what_was_not_compiled_is_refused(bench):
-    with pytest.raises(UnusableSetting, match="isn't a compiled graph"):
-        guard(bench.builder(pay=bench.gate("pay")))
-
-
 @pytest.mark.parametrize("value", [10**60, 1j, {"at": object()}], ids=["huge", "complex", "object"])
 def test_a_decision_that_cannot_be_stored_is_refused_and_consumes_nothing(bench, value):
     app = bench.approval()

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 from langchain_core.runnables import RunnableConfig
 from langgraph.pregel import Pregel
 
-from resumption.errors import UnsupportedSaver, UnusableSetting
+from resumption.errors import UnsupportedSaver
 from resumption.guard.claims.missing import own_tables
 from resumption.guard.langgraph.calls import Fork
 from resumption.guard.langgraph.graph import GuardedGraph, Settings
@@ -49,9 +49,12 @@ def guard(
         must_be_text("store", store)
     if isinstance(graph, GuardedGraph):
         return graph
-    if not isinstance(graph, Pregel):
-        raise UnusableSetting(f"{graph!r} isn't a compiled graph.", advice="Guard what `compile` returned.")
     check_seams()
+    if not hasattr(graph, "checkpointer"):  # a builder, or a function that makes a graph
+        raise UnsupportedSaver(
+            f"A {type(graph).__name__} is no compiled graph.",
+            advice="Guard what it becomes: guard(builder.compile(checkpointer=saver)).",
+        )
     if isinstance(graph.checkpointer, bool):
         raise UnsupportedSaver(
             f"{graph.get_name()} is made to be part of another graph, whose checkpointer it uses or does without.",
