@@ -26,15 +26,17 @@ _HEAD = """<!-- Made by `make docs` from tests/guard/ablation/breaches.json; a t
 
 Each protection is taken out of [the guard](guard.md) alone, what stock LangGraph does takes its place, and the guarded
 planes are measured again on SQLite, by every probe. ✗ is a cell that holds with all protections and breaches without
-this one; what an empty field stands for is as before. The tests repeat a part of it each time, and all of it with
-`make soak`. Effects between their firing and their record are left out: there the policy of the effect decides.
+this one; what an empty field stands for is as before. Where one protection stands behind another, it is taken out with
+that one out already. The tests repeat a part of it each time, and all of it with `make soak`. Effects between their
+firing and their record are left out: there the policy of the effect decides.
 
 """
 
 _FOOT = """
-A protection without a mark is no luxury: what it keeps is outside the protocols of the harness. The *lease* keeps
-racing recoveries and inputs apart (racing decisions are stopped by the claim too), the *fence* stops an executor that
-was replaced while it was cut off, the memory of *answers* matters where a node fails between two of its questions.
+The *lease* keeps racing recoveries and inputs apart (racing decisions are stopped by the claim too); where the effects
+are in the ledger, that stops most of them as well. The *fence* stops an executor that was replaced while it was cut
+off, so it shows only where the lease was lost. A protection without a mark is no luxury: what it keeps is outside the
+protocols of the harness. The memory of *answers* matters where a node fails between two of its questions.
 [`test_ablation.py`](../tests/guard/langgraph/test_ablation.py) plays a scenario for each, with it and without it.
 
 *Claims at the write* and *fork at the write* are no protections of the guard: they are what arXiv 2608.03836 tried
@@ -71,9 +73,17 @@ def ablation_page() -> str:
 
 
 def _fallen(found: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """What breaches without each protection, and holds with all."""
-    always = set(found[""])
-    return {missing: sorted(set(parts) - always) for missing, parts in found.items() if missing}
+    """What breaches without each protection, and holds with all but those that are out already."""
+    return {
+        missing: sorted(set(parts) - set(found[missing.rpartition(",")[0]]))
+        for missing, parts in found.items()
+        if missing
+    }
+
+
+def _shown(missing: str) -> str:
+    already, _, protection = missing.rpartition(",")
+    return f"{protection}, the {already} being out" if already else protection
 
 
 def _table(fallen: Mapping[str, Mapping[str, list[str]]]) -> Iterator[str]:
@@ -84,14 +94,14 @@ def _table(fallen: Mapping[str, Mapping[str, list[str]]]) -> Iterator[str]:
         for missing, parts in by_protection.items():
             down = {part.partition(" ")[0].partition("/")[0] for part in parts}
             marks = ("✗" if column in down else "" for column in columns)
-            yield f"| {path} | {missing} | {' | '.join(marks)} |"
+            yield f"| {path} | {_shown(missing)} | {' | '.join(marks)} |"
 
 
 def _details(fallen: Mapping[str, Mapping[str, list[str]]]) -> Iterator[str]:
     for path, by_protection in fallen.items():
         for missing, parts in by_protection.items():
             if parts:
-                yield f"\n### {path}, without {missing}\n"
+                yield f"\n### {path}, without {_shown(missing)}\n"
                 yield from _by_cell(parts)
 
 

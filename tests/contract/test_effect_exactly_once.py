@@ -1,7 +1,8 @@
 """EO fires once, on record and in the window, on every branch."""
 
-from histories import EARLY_EFFECT, PLAIN, TWO_QUESTIONS, Protocol, cell, story
+from histories import EARLY_EFFECT, PLAIN, TWO_QUESTIONS, Protocol, Served, cell, story
 
+from resumption.contract.judges import judge
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Facet, Measured
 from resumption.history.events import Intent
@@ -156,7 +157,7 @@ def test_answer_after_an_unrecorded_effect_of_a_run_that_was_not_cut_off_exercis
     assert cell(p, EO, Facet.WINDOW).measured is Measured.UNEXERCISED
 
 
-def test_racing_processes_that_fire_one_effect_before_its_record_breach_the_window() -> None:
+def test_racing_processes_that_fire_one_effect_breach_the_race_and_nothing_else() -> None:
     p = Protocol()
     p.to_the_gate()
     racers = [p.deliver(True, intent=Intent.RACE) for _ in range(2)]
@@ -165,8 +166,67 @@ def test_racing_processes_that_fire_one_effect_before_its_record_breach_the_wind
         p.acts("approve", (True,))
     for racer in racers:
         p.on(racer).returns("a", "approve=True", "c")
-    assert cell(p, EO, Facet.WINDOW).measured is Measured.BREACHES
+    assert cell(p, EO, Facet.RACE).measured is Measured.BREACHES
+    assert cell(p, EO, Facet.WINDOW).measured is Measured.UNEXERCISED
     assert cell(p, EO).measured is Measured.CONFORMS
+
+
+def overtaken(p: Protocol) -> tuple[Served, Served]:
+    """A crashed run's recovery, and another one beside it that has run `a` and recorded it."""
+    p.start()
+    p.dies()
+    slow = p.recover()
+    p.begins("a", sees=[])
+    rival = p.recover()
+    p.runs("a", sees=[])
+    return slow, rival
+
+
+def test_a_recovery_that_fires_what_another_one_beside_it_has_recorded_breaches_the_race_not_the_cell() -> None:
+    p = Protocol(PLAIN)
+    slow, rival = overtaken(p)
+    p.on(slow).fires("charge")
+    p.on(rival).returns("a", "b", "c")
+    p.on(slow).returns("a", "b", "c")
+    assert "by two operations that were under way at once" in story(cell(p, EO, Facet.RACE))
+    assert cell(p, EO).measured is Measured.UNEXERCISED
+    assert cell(p, EO, Facet.WINDOW).measured is Measured.UNEXERCISED
+
+
+def test_a_second_recovery_that_the_process_of_the_first_executes_breaches_the_race() -> None:
+    p = Protocol(PLAIN)
+    p.start()
+    p.dies()
+    first = p.recover()
+    p.runs("a", sees=[])
+    second = p.recover()
+    p.on(first).fires("charge")
+    p.returns("a", "b", "c")
+    p.on(second).returns("a", "b", "c")
+    assert cell(p, EO, Facet.RACE).measured is Measured.BREACHES
+    assert cell(p, EO).measured is Measured.UNEXERCISED
+
+
+def test_a_recovery_that_is_refused_beside_another_one_conforms_in_the_race() -> None:
+    p = Protocol(PLAIN)
+    slow, rival = overtaken(p)
+    fired = next(fire.begin for fire in p.history().fires())
+    p.on(slow).raises("Fenced")
+    p.on(rival).returns("a", "b", "c")
+    race = cell(p, EO, Facet.RACE)
+    assert race.measured is Measured.CONFORMS
+    assert race.witnesses == (slow.number, rival.number, fired)
+
+
+def test_operations_one_after_the_other_are_no_race() -> None:
+    p = Protocol(PLAIN)
+    p.start()
+    p.fires("charge")
+    p.dies()
+    p.recover()
+    p.fires("charge")
+    p.returns("a", "b", "c")
+    assert all(judgement.facet is not Facet.RACE for judgement in judge(p.history(), EO))
 
 
 def test_effect_in_front_of_an_interrupt_is_on_record_once_the_run_parked_there() -> None:

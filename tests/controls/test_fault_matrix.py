@@ -20,7 +20,7 @@ Measure = Callable[[str], Receipt]
 _ENTAILED = {Property.FORK_DETERMINISM: {Property.FORK_INTENT}}
 
 # Between an effect and its record, no plane can be exact, the reference included: a breach there is no fault's.
-_ATTRIBUTED = (Facet.CELL, Facet.ORDER)
+_ATTRIBUTED = (Facet.CELL, Facet.RACE, Facet.ORDER)
 
 
 def _measured(receipt: Receipt, facet: Facet = Facet.CELL) -> Mapping[Property, Measured]:

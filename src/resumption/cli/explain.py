@@ -30,6 +30,8 @@ _FACETS: dict[Facet, str] = {
     Facet.CELL: "What the matrix shows of a property.",
     Facet.WINDOW: "EO where a run is cut off between an effect and its durable record, which no framework can close by "
     "itself. It stands in brackets beside the cell, and never makes a finding.",
+    Facet.RACE: "EO where two operations on one run are under way at once, such as two workers that recover one "
+    "crashed run. It stands beside the cell.",
     Facet.ORDER: "RD across the two orders in which an unordered pair of writes may have become durable. It stands "
     "beside the cell.",
 }

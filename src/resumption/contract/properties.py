@@ -55,8 +55,9 @@ STATEMENTS: dict[Property, Statement] = {
     Property.EFFECT_EXACTLY_ONCE: Statement(
         "effect exactly-once",
         "May an effect fire twice on one branch?",
-        "On one branch, each effect of a task fires at most once. Two paths are reported apart: recorded (the task's "
-        "write was durable before the second fire) and window (it was not).",
+        "On one branch, each effect of a task fires at most once. Three paths are reported apart: recorded (the task's "
+        "write was durable before the second fire), window (it was not), and race (both fires are of operations that "
+        "were under way at once).",
         f"{_PAPER}, property EO",
     ),
     Property.FORK_DETERMINISM: Statement(

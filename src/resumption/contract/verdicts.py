@@ -41,12 +41,14 @@ class Facet(StrEnum):
     """A part of a property that is measured, and shown, on its own.
 
     `CELL` is what the matrix shows. `WINDOW` is effect exactly-once between an effect and its durable record, which
-    no framework can close by itself. `ORDER` is recovery determinism across the two orders in which an unordered pair
-    of writes may have become durable. Both stand beside the cell and are never merged into it.
+    no framework can close by itself. `RACE` is effect exactly-once where two operations on one run were under way at
+    once. `ORDER` is recovery determinism across the two orders in which an unordered pair of writes may have become
+    durable. All three stand beside the cell and are never merged into it.
     """
 
     CELL = "cell"
     WINDOW = "window"
+    RACE = "race"
     ORDER = "order"
 
 

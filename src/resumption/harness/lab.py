@@ -359,6 +359,17 @@ class Trial:
             racer.release()
         return [racer.outcome() for racer in racers]
 
+    def copy_inside(self, process: Process, name: str) -> Place:
+        """Have a process copy its run's store, and record the copy's digest."""
+        copy = self.new_store(name)
+        self._appender.append(Durable(process=0, of=name, sha256=process.copy_store(copy)))
+        return copy
+
+    def reopen_at(self, process: Process, store: Place) -> None:
+        """Open the run of another store in a process that has one open."""
+        process.store = store
+        process.reopen(self._workload)
+
     def times(self) -> dict[str, int]:
         """When racers set out, by the number of their operation, and when effects were committed, by their call.
 

@@ -99,6 +99,13 @@ class Process:
         if self._ask(self._numbered(self._opening("reopen", workload))) is None:
             raise self._lost("died while it opened its run again")
 
+    def copy_store(self, to: Place) -> str:
+        """Have the process copy its run's store to an empty place; the SHA-256 of what was copied."""
+        said = self._ask(self._numbered({"do": "copy", "to": str(to.folder)}))
+        if said is None:
+            raise self._lost("died while it copied its store")
+        return str(said["sha256"])
+
     def start(self, value: Json = _INPUT) -> Outcome | Died:
         """Start the run, with the input that every workload has unless another is given: an empty trail."""
         return self._operate({"do": "start", "value": value})
@@ -129,7 +136,7 @@ class Process:
 
     def recover(self) -> Outcome | Died:
         """Ask for the recovery of a crashed run."""
-        return self._operate({"do": "recover", "form": self._bench.form(Operation.RECOVER)})
+        return self._operate(self._recovery())
 
     def inspect(self) -> Snapshot | Failed | Died:
         """Ask the public inspection API."""
@@ -167,9 +174,7 @@ class Process:
 
     def answer_and_pause(self, value: Json, *, target: str, at: Address, during: str) -> bool:
         """Deliver a decision, and have the run wait at the start of the task `during`; False if it ended before."""
-        answer = self._numbered(self._delivery(value, target, Intent.ANSWER, at))
-        said = self._ask({"do": "pause", "task": during, "first": answer})
-        return bool(said and "paused" in said)
+        return self._pause(self._delivery(value, target, Intent.ANSWER, at), during)
 
     def answer_beside(self, value: Json, *, target: str, at: Address, paused: Process) -> None:
         """Deliver a decision without fork intent while the run is paused in another process, which then goes on."""
@@ -178,6 +183,18 @@ class Process:
         paused.outcome()
         if said and "waits" in said:
             self.outcome()
+
+    def recover_and_pause(self, *, during: str) -> bool:
+        """Ask for a recovery, and have the run wait at the start of the task `during`; False if it ended before.
+
+        A paused run goes on once it is released; how it ended is then its `outcome`.
+        """
+        return self._pause(self._recovery(), during)
+
+    def recover_beside(self) -> Outcome | Died | None:
+        """Ask for a recovery while the run is paused in another process; None if it waits for that one to go on."""
+        said = self._ask({"do": "beside", "second": self._numbered(self._recovery())})
+        return None if said and "waits" in said else _outcome(said)
 
     def hold_delivery(self, value: Json, *, target: str, at: Address | None = None, delay: float | None = None) -> None:
         """Send a racing delivery, and have the process wait at the line until it is released.
@@ -257,11 +274,18 @@ class Process:
             "delivery": delivery or self._bench.name_delivery(),
         }
 
+    def _recovery(self) -> dict[str, Any]:
+        return {"do": "recover", "form": self._bench.form(Operation.RECOVER)}
+
+    def _pause(self, message: dict[str, Any], during: str) -> bool:
+        said = self._ask({"do": "pause", "task": during, "first": self._numbered(message)})
+        return bool(said and "paused" in said)
+
     def _racing_delivery(self, value: Json, target: str, at: Address, delay: float | None) -> dict[str, Any]:
         return self._racing(self._delivery(value, target, Intent.RACE, at), delay)
 
     def _racing_recovery(self, delay: float | None) -> dict[str, Any]:
-        return self._racing({"do": "recover", "form": self._bench.form(Operation.RECOVER)}, delay)
+        return self._racing(self._recovery(), delay)
 
     def _racing(self, message: dict[str, Any], delay: float | None) -> dict[str, Any]:
         numbered = self._numbered(message)

@@ -26,6 +26,7 @@ __all__ = [
     "Call",
     "Capability",
     "Completed",
+    "Copyable",
     "Decision",
     "Durability",
     "Failed",
@@ -219,6 +220,16 @@ class Historic(Protocol):
 
     def past_states(self) -> PastStates:
         """List the past states, as far as that API gets. Its errors aren't raised."""
+
+
+class Copyable(Protocol):
+    """A run whose store can be copied within its process, for `Capability.COPY_INSIDE`."""
+
+    def copy_store(self, location: Path) -> str:
+        """Copy all that is durable to the store at an empty folder. Returns the SHA-256 of the copy's content.
+
+        No operation is under way. The copy shares nothing with the original, and can be opened by its location.
+        """
 
 
 OpenRun = Callable[[Workload, Store, Instruments], Run]

@@ -47,6 +47,9 @@ class Capability(StrEnum):
     """The framework decides what becomes durable, so that it can refuse a write. Never listed in `lacks`: a plane whose
     durability is the caller's lacks it, for the snapshot policy that it states, unless the framework makes what is
     saved (`PlaneSpec.framework_snapshots`)."""
+    COPY_INSIDE = "copy-inside"
+    """A run that is open can copy its store within its process. Never listed in `lacks`: a backend says that it has it,
+    by `Backend.copies`."""
     TAMPER = "tamper"
     """Durable state can be altered from outside in a way that breaks the schema. The adapter module then exports
     `tamper` (see `interface.Tamper`)."""
@@ -86,6 +89,9 @@ class Backend:
     """Whether a run lives in a database of a PostgreSQL server, which the harness provides, not in a folder."""
     requires: Sequence[str] = ()
     """Distributions that only this backend needs; where one of them isn't installed, nothing is measured."""
+    copies: bool = False
+    """Whether an open run can copy its store, as is needed where that dies with the process. Its runs are then
+    `interface.Copyable`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,4 +143,6 @@ class PlaneSpec:
         callers = self.durability is Durability.CALLER and not self.framework_snapshots
         if capability is Capability.OWN_WRITES and callers:
             return f"What is saved, and when, is the caller's affair. {self.snapshots}".strip()
+        if capability is Capability.COPY_INSIDE:
+            return "" if backend.copies else "No copy of the store is made inside its process."
         return backend.lacks.get(capability, self.lacks.get(capability, ""))

@@ -4,8 +4,8 @@ A point is a place that the program passes (`worker.points`). The points of a pr
 it without faults.
 
 Storage operations run beside the program, so that a kill at a point doesn't say which of them were durable. The modes
-`FREEZE`, `PIN`, `REORDER` and `WITHHOLD` do: they hold operations back. A process that comes to rest before it could
-fail as it was told dies too, and its crash says that there was no such moment.
+`FREEZE`, `PIN`, `REORDER`, `REORDER_AND_RAISE` and `WITHHOLD` do: they hold operations back. A process that comes to
+rest before it could fail as it was told dies too, and its crash says that there was no such moment.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from resumption.worker import points
 from resumption.worker.quiescence import Quiescence
 
 __all__ = ["INFEASIBLE", "Fault", "Faults", "InjectedFailure", "Mode"]
@@ -38,6 +39,9 @@ class Mode(StrEnum):
     """As `FREEZE`, with SIGKILL as soon as the point is reached too; it waits there for the operations to end."""
     REORDER = "reorder"
     """The storage operation `point` waits until the operation `first` has ended. SIGKILL once both have."""
+    REORDER_AND_RAISE = "reorder-and-raise"
+    """As `REORDER`, with exceptions in place of SIGKILL: the program fails where it goes on, and no storage operation
+    is begun, until the next operation is served. The process lives on."""
     WITHHOLD = "withhold"
     """The storage operation `first` never ends, while all others go on. SIGKILL at the point."""
 
@@ -62,13 +66,14 @@ class Fault:
                 return f"freeze@{self.durable}"
             case Mode.PIN:
                 return f"{self.point}@{self.durable}"
-            case Mode.REORDER:
+            case Mode.REORDER | Mode.REORDER_AND_RAISE:
                 return f"{self.first}<{self.point}"
             case Mode.WITHHOLD:
                 return f"{self.point} without {self.first}"
 
 
 _AT_A_POINT = (Mode.KILL, Mode.RAISE, Mode.PIN, Mode.WITHHOLD)
+_REORDERING = (Mode.REORDER, Mode.REORDER_AND_RAISE)
 
 
 class InjectedFailure(Exception):
@@ -89,10 +94,17 @@ class Faults:
         self._ended: set[str] = set()
         self._held = 0
         self._watching = False
+        self._failing = False
+
+    def heal(self) -> None:
+        """Let the program go on that failed behind a new order of two operations: another operation is served."""
+        self._failing = False
 
     def reach(self, point: str) -> None:
         """Pass a point. Doesn't return if this process is to die here; raises `InjectedFailure` if it is to raise."""
         fault = self._fault
+        if self._failing and not points.is_at_persist(point):
+            raise InjectedFailure(f"injected at {point}, behind a new order of two storage operations")
         if fault is None or fault.point != point or fault.mode not in _AT_A_POINT:
             return
         with self._condition:
@@ -111,13 +123,15 @@ class Faults:
         fault = self._fault
         if fault is None:
             return
+        if self._failing:
+            raise InjectedFailure(f"{name} injected to fail, behind a new order of two storage operations")
         with self._condition:
             self._begun += 1
             if fault.mode in (Mode.FREEZE, Mode.PIN) and self._begun > fault.durable:
                 self._wait(lambda: False)
             if fault.mode is Mode.WITHHOLD and name == fault.first:
                 self._wait(lambda: False)
-            if fault.mode is Mode.REORDER and name == fault.point:
+            if fault.mode in _REORDERING and name == fault.point and name not in self._ended:
                 self._wait(lambda: fault.first in self._ended)
 
     def end(self, name: str) -> None:
@@ -127,10 +141,14 @@ class Faults:
             return
         with self._condition:
             self._durable += 1
+            pair = {fault.point, fault.first} if fault.mode in _REORDERING else set()
+            reordered = name in pair and name not in self._ended and pair <= self._ended | {name}
             self._ended.add(name)
             self._condition.notify_all()
-            reordered = fault.mode is Mode.REORDER and {fault.point, fault.first} <= self._ended
-        if reordered:
+        if reordered and fault.mode is Mode.REORDER_AND_RAISE:
+            self._announce(fault.name)
+            self._failing = True
+        elif reordered:
             self._die(fault.name)
 
     def settle(self) -> None:

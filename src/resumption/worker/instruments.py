@@ -72,6 +72,7 @@ class WorkerInstruments:
 
         One that is served `beside` another leaves to that one what threads without a context record.
         """
+        self._faults.heal()
         self._served.set((operation, branch))
         if not beside:
             self._latest = (operation, branch)

@@ -11,6 +11,7 @@ __all__ = [
     "effect_before",
     "is_after",
     "is_at_effect",
+    "is_at_persist",
     "is_effect_after",
     "is_persist_before",
     "is_task_start",
@@ -63,9 +64,14 @@ def is_effect_after(point: str) -> bool:
     return is_at_effect(point) and is_after(point)
 
 
+def is_at_persist(point: str) -> bool:
+    """Whether the point is right before or after a storage operation."""
+    return point.startswith(_PERSIST)
+
+
 def is_persist_before(point: str) -> bool:
     """Whether a storage operation is about to be made at the point."""
-    return point.startswith(_PERSIST) and point.endswith(_BEFORE)
+    return is_at_persist(point) and point.endswith(_BEFORE)
 
 
 def is_after(point: str) -> bool:

@@ -30,6 +30,7 @@ from resumption.history.ndjson import Appender, decode_workload, jsonable
 from resumption.planes.interface import (
     Address,
     Completed,
+    Copyable,
     Decision,
     Failed,
     Handle,
@@ -190,6 +191,8 @@ class _Worker:
             case "address":
                 address = self._run.address()
                 return {"checkpoint": address.checkpoint, "requests": dict(address.requests)}
+            case "copy":
+                return {"sha256": cast("Copyable", self._run).copy_store(Path(message["to"]))}
             case "reopen":
                 self._run.close()
                 self._run = self._open(message)

@@ -52,6 +52,12 @@ JUDGES: Mapping[Property, Judge] = {
 }
 """The judge of each property."""
 
+_SHOWN_BY_SOME: Mapping[Property, tuple[Facet, ...]] = {
+    Property.EFFECT_EXACTLY_ONCE: (Facet.RACE,),
+    Property.RECOVERY_DETERMINISM: (Facet.ORDER,),
+}
+"""The facets that only histories show in which two operations were under way at once, or two orders were made."""
+
 
 def facets(property_: Property) -> tuple[Facet, ...]:
     """The parts in which a property is always measured: one judgement each."""
@@ -60,7 +66,7 @@ def facets(property_: Property) -> tuple[Facet, ...]:
 
 def possible_facets(property_: Property) -> tuple[Facet, ...]:
     """The parts in which a property can be measured: those of `facets`, and what only some histories show."""
-    return (*facets(property_), *([Facet.ORDER] if property_ is Property.RECOVERY_DETERMINISM else []))
+    return (*facets(property_), *_SHOWN_BY_SOME.get(property_, ()))
 
 
 def judge(history: History, property_: Property) -> tuple[Judgement, ...]:

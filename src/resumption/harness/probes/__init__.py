@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from resumption.harness.probes import address, consume, crash, drift, fork, inspect, interrupt, validity
+from resumption.harness.probes import (
+    address,
+    consume,
+    crash,
+    drift,
+    fork,
+    inside,
+    inspect,
+    interrupt,
+    recovery,
+    validity,
+)
 from resumption.harness.probes.probe import Probe
 
 __all__ = ["PROBES", "Probe"]
 
 PROBES: tuple[Probe, ...] = (
     *crash.PROBES,
+    *inside.PROBES,
+    *recovery.PROBES,
     *interrupt.PROBES,
     *fork.PROBES,
     *validity.PROBES,

@@ -7,10 +7,12 @@ from resumption.history.workload import Corrupt, Effect, Interrupt, Shape, Task,
 __all__ = [
     "EFFECT_BEFORE_INTERRUPT",
     "FAN_OUT",
+    "GATE_AHEAD",
     "PARALLEL_GATES",
     "SEQUENCE",
     "SLOW_GATE",
     "TWO_INTERRUPTS",
+    "UNGATED",
     "corrupting",
 ]
 
@@ -25,6 +27,19 @@ SEQUENCE = Workload(
     )
 )
 """An effect, a gate, and two effects behind it."""
+
+UNGATED = Workload(tuple(Task(name, (Effect(name),)) for name in ("a", "b", "c")))
+"""Three effects, one after the other."""
+
+GATE_AHEAD = Workload(
+    (
+        Task("a", (Effect("a"),)),
+        Task("b", (Effect("b"),)),
+        Task("approve", (Interrupt("approve"), Effect("charge"))),
+        Task("c", (Effect("c"),)),
+    )
+)
+"""Two effects, and a gate that is still ahead when the second is due."""
 
 EFFECT_BEFORE_INTERRUPT = Workload(
     (

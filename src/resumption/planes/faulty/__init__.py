@@ -22,6 +22,7 @@ from resumption.planes.faulty import (
     nondet_recovery,
     order_sensitive,
     prefix_replay,
+    racing_recoveries,
     replay,
     shared_answer,
     silent_address,
@@ -61,6 +62,7 @@ FAULTS: tuple[Fault, ...] = (
     trusting_load.FAULT,
     late_decision.FAULT,
     torn_record.FAULT,
+    racing_recoveries.FAULT,
 )
 """Every fault."""
 

@@ -21,7 +21,14 @@ from langgraph.pregel import Pregel
 from langgraph.types import Durability, StateSnapshot
 
 from resumption.planes.interface import Store
-from resumption.planes.langgraph.savers import AsyncSqliteFileSaver, MemorySaver, Seam, SqliteFileSaver
+from resumption.planes.langgraph.memory import copy_saver, saver_at
+from resumption.planes.langgraph.savers import (
+    AsyncMemorySaver,
+    AsyncSqliteFileSaver,
+    MemorySaver,
+    Seam,
+    SqliteFileSaver,
+)
 
 if find_spec("langgraph.checkpoint.postgres"):  # a distribution of its own, which users of SQLite needn't have
     from resumption.planes.langgraph import postgres
@@ -37,9 +44,6 @@ Build = Callable[[BaseCheckpointSaver[Any]], Program]
 _T = TypeVar("_T")
 FILE = "langgraph.sqlite"
 """The file in a store's folder that the SQLite savers write."""
-
-_MEMORY: dict[Path, MemorySaver] = {}
-"""The in-memory savers by store location: what stands for durable storage within this process."""
 
 
 class App(Protocol):
@@ -57,6 +61,9 @@ class App(Protocol):
     def update_state(self, config: RunnableConfig, values: Any, as_node: str | None = None) -> RunnableConfig:
         """Store a checkpoint with an update, and return its config."""
 
+    def copy_store(self, location: Path) -> str:
+        """Copy what an in-memory saver holds to the store at another location; the SHA-256 of the content."""
+
     def close(self) -> None:
         """Release what this process holds."""
 
@@ -68,19 +75,19 @@ def open_app(build: Build, store: Store, seam: Seam, durability: Durability = "s
     """
     match store.backend:
         case "memory":
-            return _SyncApp(build(_memory_saver(store, seam)), lambda: None, durability)
+            return _SyncApp(store, build(saver_at(store.location, MemorySaver, seam)), lambda: None, durability)
         case "sqlite":
             # LangGraph writes from threads of its own, so the connection can't be bound to this one.
             connection = sqlite3.connect(store.location / FILE, check_same_thread=False)
             saver = SqliteFileSaver(connection)
             saver.seam = seam
-            return _SyncApp(build(saver), connection.close, durability)
+            return _SyncApp(store, build(saver), connection.close, durability)
         case "memory-async" | "sqlite-async":
             return _AsyncApp(build, store, seam, durability)
         case "postgres" | "postgres-pool":
             open_saver = postgres.connected if store.backend == "postgres" else postgres.pooled
             server_saver, close = open_saver(store.database, seam)
-            return _SyncApp(build(server_saver), close, durability)
+            return _SyncApp(store, build(server_saver), close, durability)
         case "postgres-async":
             app = _AsyncApp(build, store, seam, durability)
             app.set_up()
@@ -89,14 +96,9 @@ def open_app(build: Build, store: Store, seam: Seam, durability: Durability = "s
             raise ValueError(f"LangGraph has no backend {store.backend!r} here")
 
 
-def _memory_saver(store: Store, seam: Seam) -> MemorySaver:
-    saver = _MEMORY.setdefault(store.location, MemorySaver())
-    saver.seam = seam
-    return saver
-
-
 class _SyncApp:
-    def __init__(self, program: Program, close: Callable[[], None], durability: Durability) -> None:
+    def __init__(self, store: Store, program: Program, close: Callable[[], None], durability: Durability) -> None:
+        self._store = store
         self._program = program
         self._durability = durability
         self.close = close
@@ -110,6 +112,9 @@ class _SyncApp:
     def list_states(self, config: RunnableConfig, found: list[StateSnapshot]) -> None:
         for state in self._program.get_state_history(config):
             found.append(state)  # one by one: what was read before an error is kept
+
+    def copy_store(self, location: Path) -> str:
+        return copy_saver(self._store.location, location)
 
     def update_state(self, config: RunnableConfig, values: Any, as_node: str | None = None) -> RunnableConfig:
         return self._program.update_state(config, values, as_node=as_node)
@@ -137,6 +142,9 @@ class _AsyncApp:
 
         self._run(add_all)
 
+    def copy_store(self, location: Path) -> str:
+        return copy_saver(self._store.location, location)
+
     def update_state(self, config: RunnableConfig, values: Any, as_node: str | None = None) -> RunnableConfig:
         return self._run(lambda program: program.aupdate_state(config, values, as_node=as_node))
 
@@ -162,7 +170,7 @@ class _AsyncApp:
     @asynccontextmanager
     async def _saver(self) -> AsyncIterator[BaseCheckpointSaver[str]]:
         if self._store.backend == "memory-async":
-            yield _memory_saver(self._store, self._seam)
+            yield saver_at(self._store.location, AsyncMemorySaver, self._seam)
             return
         if self._store.backend == "postgres-async":
             async with postgres.opened(self._store.database, self._seam) as server_saver:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -110,6 +111,10 @@ class ThreadRun:
         except Exception as raised:  # a history that can't be read is a finding, not a failure of the adapter
             error = type(raised).__name__
         return PastStates(tuple(self._dialect.trail_of(state.values) for state in found), error)
+
+    def copy_store(self, location: Path) -> str:
+        """Copy what an in-memory saver holds."""
+        return self._app.copy_store(location)
 
     def address(self) -> Address:
         """Return the configs of the head checkpoints, root graph first, and the ids of the pending interrupts."""

@@ -28,7 +28,15 @@ from resumption.history.workload import Workload
 from resumption.planes.brackets import beside_the_loop
 from resumption.planes.interface import Instruments
 
-__all__ = ["AsyncRecording", "AsyncSqliteFileSaver", "MemorySaver", "Recording", "Seam", "SqliteFileSaver"]
+__all__ = [
+    "AsyncMemorySaver",
+    "AsyncRecording",
+    "AsyncSqliteFileSaver",
+    "MemorySaver",
+    "Recording",
+    "Seam",
+    "SqliteFileSaver",
+]
 
 _NODE_PATH = "~__pregel_pull, "
 """How LangGraph begins the path of a task that is a node; the node's name is the rest."""
@@ -167,7 +175,11 @@ def _label(task: str, channels: Sequence[str]) -> str:
 
 
 class MemorySaver(Recording, InMemorySaver):
-    """LangGraph's `InMemorySaver`, recorded; its coroutines call the synchronous operations."""
+    """LangGraph's `InMemorySaver`, recorded."""
+
+
+class AsyncMemorySaver(AsyncRecording, InMemorySaver):
+    """LangGraph's `InMemorySaver`, whose coroutines are recorded: they call the synchronous operations."""
 
 
 class SqliteFileSaver(Recording, SqliteSaver):

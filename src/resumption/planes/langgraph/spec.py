@@ -26,9 +26,9 @@ _MEMORY = {Capability.PROCESS_DEATH: _IN_PROCESS, Capability.CONCURRENT_RUNS: _I
 _POSTGRES = ("langgraph-checkpoint-postgres", "psycopg-pool")
 
 _BACKENDS = (
-    Backend("memory", lacks=_MEMORY),
+    Backend("memory", lacks=_MEMORY, copies=True),
     Backend("sqlite"),
-    Backend("memory-async", lacks=_MEMORY, by_default=False),
+    Backend("memory-async", lacks=_MEMORY, by_default=False, copies=True),
     Backend("sqlite-async", by_default=False),
     Backend("postgres", by_default=False, server=True, requires=_POSTGRES),
     Backend("postgres-async", by_default=False, server=True, requires=_POSTGRES),

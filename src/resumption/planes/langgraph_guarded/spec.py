@@ -63,6 +63,8 @@ def _guarded(spec: PlaneSpec) -> PlaneSpec:
         adapter=f"resumption.planes.langgraph_guarded.{spec.path.replace('-', '_')}",
         locks="resumption.planes.langgraph",
         preload=(*spec.preload, "resumption.langgraph", "resumption.guard.effects"),
+        # What the guard keeps beside the saver's content would have to be copied with it.
+        backends=[replace(backend, copies=False) for backend in spec.backends],
         forms=(
             *_BY_DELIVERY_ID,
             *spec.forms_of(Operation.DELIVER),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from resumption.history.events import Json
 from resumption.history.workload import Workload
@@ -77,6 +79,15 @@ class ReferenceRun:
         """Return the identities of the pending interrupts."""
         return Address(requests={pending.name: pending.identity for pending in self._snapshot().pending})
 
+    def copy_store(self, location: Path) -> str:
+        """Copy the log and what stands beside it, file by file."""
+        digest = hashlib.sha256()
+        for path in sorted(self.store.location.iterdir()):
+            data = path.read_bytes()
+            (location / path.name).write_bytes(data)
+            digest.update(f"{path.name} {len(data)}\n".encode() + data)
+        return digest.hexdigest()
+
     def close(self) -> None:
         """Nothing is held between operations."""
 
@@ -100,7 +111,7 @@ class ReferenceRun:
                 return self._execution(log, 1, fence).advance()
 
     def _recover(self) -> Outcome:
-        with self._opened() as log, self._leased(log, PATIENCE_SECONDS) as fence:
+        with self._opened() as log, self._leased(log, PATIENCE_SECONDS, excludes=self.rules.excludes) as fence:
             crashed = [attempt for attempt in log.attempts() if not self._sight(log, attempt).at_rest()]
             if crashed and not self.rules.recovers:
                 raise Refused(RunRefusal.NOT_RECOVERED, self.store.thread)
@@ -163,8 +174,8 @@ class ReferenceRun:
         with open_log(self.store.location, self.store.thread) as opened:
             yield opened
 
-    def _leased(self, log: Log, patience: float) -> AbstractContextManager[int | None]:
-        return leased(log, self.store.location, self.instruments, patience=patience)
+    def _leased(self, log: Log, patience: float, *, excludes: bool = True) -> AbstractContextManager[int | None]:
+        return leased(log, self.store.location, self.instruments, patience=patience, excludes=excludes)
 
     def _execution(
         self, log: Log, attempt: int, fence: int | None, forgotten: frozenset[str] = frozenset()

@@ -23,12 +23,17 @@ __all__ = ["leased"]
 
 
 @contextmanager
-def leased(log: Log, location: Path, instruments: Instruments, *, patience: float) -> Iterator[int | None]:
-    """Hold the lease of the log's thread and yield its fence, or None if it was busy for `patience` seconds."""
+def leased(
+    log: Log, location: Path, instruments: Instruments, *, patience: float, excludes: bool = True
+) -> Iterator[int | None]:
+    """Hold the lease of the log's thread and yield its fence, or None if it was busy for `patience` seconds.
+
+    Where it doesn't exclude others, the holder on record is taken for dead, whether it is or not: what a fault does.
+    """
     name = hashlib.sha256(log.thread.encode()).hexdigest()[:16]
     lock = sqlite3.connect(location / f"{name}.lease", isolation_level=None, timeout=patience)
     try:
-        if not _locked(lock):
+        if excludes and not _locked(lock):
             yield None
             return
         holder = uuid.uuid4().hex

@@ -123,6 +123,8 @@ class Rules:
     """What happens to a delivery that has to be refused. If it returns, the run's outcome is reported to the caller."""
     recovers: bool = True
     """Whether a crashed run goes on when it is asked to."""
+    excludes: bool = True
+    """Whether a recovery waits until nobody else executes the thread."""
     drops: bool = False
     """Whether a recovery takes the tasks that didn't run, gates apart, for done, and for having written nothing."""
     inspects: Callable[[Path, Instruments], None] = _only_read

@@ -18,7 +18,7 @@ REFERENCE = PlaneSpec(
     package="",
     path="run",
     adapter="resumption.planes.reference.adapter",
-    backends=(Backend("sqlite"),),
+    backends=(Backend("sqlite", copies=True),),
     forms=(ANSWER, BARE, FORK, RECOVER),
     fork_discriminator="the form `fork`",
 )

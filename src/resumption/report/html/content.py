@@ -29,6 +29,7 @@ _BEARS = {Bears.PROMISE: "promises", Bears.WEAKER: "admits less", Bears.FORM: "d
 _WHAT = {
     Facet.CELL: "",
     Facet.WINDOW: "the window between an effect and its record",
+    Facet.RACE: "two operations under way at once",
     Facet.ORDER: "the order of writes",
 }
 _PROBES = {probe.address: probe for probe in PROBES}

@@ -17,8 +17,12 @@ from resumption.planes.langgraph_guarded.spec import FUNCTIONAL, GRAPH
 
 __all__ = ["TAKEN_OUT", "breaches", "measured", "selected", "untold"]
 
-TAKEN_OUT = {"graph": tuple(ABLATIONS), "functional": ("order",)}
-"""What is taken out on which path: the barrier in front of the next task is the functional API's own."""
+TAKEN_OUT = {"graph": (*ABLATIONS, "ledger,lease", "lease,fence"), "functional": ("order",)}
+"""What is taken out on which path: the barrier in front of the next task is the functional API's own.
+
+Of two, the first is out already when the second is taken out: the ledger would stop the effects of a racing recovery as
+well, and only a lease that was lost leaves anything to the fence.
+"""
 
 _SPECS = {"graph": GRAPH, "functional": FUNCTIONAL}
 
@@ -28,12 +32,12 @@ _FORMS = ("bare-delivery-id", "map", "no-input", "input-delivery-id", "checkpoin
 """One form of each kind: with and without a delivery id, by name and by place, the guard's own fork and LangGraph's."""
 
 _JOBS = 4
-_FACETS = (Facet.CELL, Facet.ORDER)
+_FACETS = (Facet.CELL, Facet.RACE, Facet.ORDER)
 """Between an effect and its record the policy of the effect decides, and no protection of the guard."""
 
 
 def measured(path: str, missing: str = "", probes: Sequence[Probe] = PROBES) -> Receipt:
-    """Run probes on a path without one protection; with all of them, if none is named."""
+    """Run probes on a path without one protection, or several; with all of them, if none is named."""
     return run_suite([_ablated(_SPECS[path], missing)], probes, jobs=_JOBS)
 
 

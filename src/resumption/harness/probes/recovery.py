@@ -1,0 +1,103 @@
+"""Two recoveries of one crashed run at the same time, as where two workers take it up.
+
+No timing decides here. The first recovery is held at the start of a task; the second is asked for then, from another
+process, and gets as far as the plane lets it; only then the first goes on, with what it had read before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from resumption.contract.properties import Property
+from resumption.harness.lab import Lab, Trial
+from resumption.harness.probes.probe import probe
+from resumption.harness.probes.workloads import GATE_AHEAD, UNGATED
+from resumption.harness.process import Died, Process
+from resumption.history.events import Intent
+from resumption.planes.interface import Address, Capability, Failed, Operation, Outcome, Parked
+from resumption.worker.faults import Fault
+from resumption.worker.points import task_start
+
+__all__ = ["PROBES"]
+
+_HELD = "b"
+_GATE = "approve"
+_NEEDS = (Capability.PROCESS_DEATH, Capability.RECOVERY, Capability.CONCURRENT_RUNS)
+
+
+@dataclass(slots=True)
+class _Pair:
+    """Two recoveries of one crashed run."""
+
+    trial: Trial
+    held: Process
+    rival: Process
+    gate: Address | None = None
+    """Where the gate was pending when it was answered."""
+
+    def run(self) -> None:
+        """Let the second recovery get as far as it can, then the first, and bring the run to its end."""
+        early = self.rival.recover_beside()
+        end = self._complete(self.rival, early) if early else None
+        self.held.release()
+        late = self.held.outcome()
+        if end is None or isinstance(end, Failed):  # the second waits or was refused, so that the first is to end
+            self._complete(self.held, late)
+        if end is None:
+            self.rival.outcome()
+
+    def _complete(self, process: Process, outcome: Outcome | Died) -> Outcome | Died:
+        if isinstance(outcome, Parked):
+            self.gate = process.address()
+        return self.trial.complete(process, outcome)
+
+    def contradict(self) -> None:
+        """Deliver another decision where the gate is pending now or, if it isn't, where it was pending before."""
+        if self.gate is not None:
+            now = self.rival.address()
+            at = now if _GATE in now.requests else self.gate
+            self.rival.answer("no", target=_GATE, at=at, intent=Intent.STRAY)
+
+
+def _pair(trial: Trial) -> _Pair | None:
+    """Crash a run, and hold its recovery; None if that one never comes to the task where it is to be held."""
+    first = trial.process(Fault(task_start(_HELD)))
+    first.start()
+    held, rival = trial.process(), trial.process()
+    return _Pair(trial, held, rival) if held.recover_and_pause(during=_HELD) else None
+
+
+@probe(
+    "recovery/race",
+    expectation="one recovery executes; the other waits or is refused, and each effect fires once",
+    source="arXiv 2608.03836, property EO; LangGraph 1.2, measured here",
+    decides=(Property.EFFECT_EXACTLY_ONCE, Property.LIVENESS),
+    operation=Operation.RECOVER,
+    needs=_NEEDS,
+)
+def race(lab: Lab) -> None:
+    """Kill the process at the start of a task, recover, hold that recovery at the start of the task, and recover from
+    another process at the same time. The first goes on once the second has ended, was refused, or waits."""
+    with lab.trial(UNGATED) as trial:
+        if pair := _pair(trial):
+            pair.run()
+
+
+@probe(
+    "recovery/overtaken",
+    expectation="what an overtaken recovery still writes changes nothing: the finished run takes no other decision",
+    source="arXiv 2608.03836, property CO; LangGraph 1.2, measured here",
+    decides=(Property.CONSUME_ONCE_COUNT, Property.CONSUME_ONCE_EFFECTS),
+    operation=Operation.RECOVER,
+    needs=(*_NEEDS, Capability.GATE),
+)
+def overtaken(lab: Lab) -> None:
+    """As recovery/race, with a gate ahead. Where the second recovery gets through, the gate is answered and the run
+    ends while the first is held. Once the first has gone on as well, deliver another decision, without fork intent."""
+    with lab.trial(GATE_AHEAD) as trial:
+        if pair := _pair(trial):
+            pair.run()
+            pair.contradict()
+
+
+PROBES = (race, overtaken)

@@ -1,0 +1,78 @@
+"""Two recoveries at once: the second comes while the first is held, and gets as far as the plane lets it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from resumption.contract.properties import Property
+from resumption.contract.verdicts import Facet, Measured
+from resumption.harness.probes import PROBES
+from resumption.harness.receipts import Receipt
+from resumption.harness.runner import run_suite
+from resumption.history.events import Deliver, EffectBegin, Park, Recover, Return, TaskStart
+from resumption.history.history import History
+from resumption.history.ndjson import decode_history
+from resumption.planes.faulty import racing_recoveries
+from resumption.planes.interface import PlaneSpec
+from resumption.planes.langgraph import spec as stock
+from resumption.planes.langgraph_guarded import spec as guarded
+from resumption.planes.reference.spec import REFERENCE
+
+OVERTAKING = racing_recoveries.FAULT.spec
+
+
+def on_sqlite(spec: PlaneSpec) -> PlaneSpec:
+    """The plane on SQLite alone, in the primary form of recovery."""
+    backends = [backend for backend in spec.backends if backend.name == "sqlite"]
+    return replace(spec, backends=backends, forms=[form for form in spec.forms if form.name in ("bare", "no-input")])
+
+
+STOCK, GUARDED = on_sqlite(stock.GRAPH), on_sqlite(guarded.GRAPH)
+
+
+def run(spec: PlaneSpec, probe: str) -> tuple[Receipt, History]:
+    receipt = run_suite([spec], [found for found in PROBES if found.address == probe], jobs=1)
+    (text,) = receipt.histories.values()
+    return receipt, decode_history(text.encode())
+
+
+def measured(receipt: Receipt) -> dict[tuple[Property, Facet], Measured]:
+    return {(cell.property, cell.facet): cell.measured for cell in receipt.cells}
+
+
+def fired(history: History, task: str) -> int:
+    return sum(fire.task == task for fire in history.fires())
+
+
+@pytest.mark.parametrize("spec", [REFERENCE, GUARDED, OVERTAKING, STOCK], ids=lambda spec: spec.name)
+def test_the_second_recovery_is_asked_for_while_the_first_is_held_in_front_of_its_effect(spec: PlaneSpec) -> None:
+    receipt, history = run(spec, "recovery/race")
+    first, second = history.of(Recover)
+    held = next(start.number for start in history.of(TaskStart) if start.operation == first.operation)
+    assert held < second.number
+    assert all(begin.number > second.number for begin in history.of(EffectBegin) if begin.task == "b")
+    races = spec in (OVERTAKING, STOCK)
+    assert fired(history, "b") == (2 if races else 1)
+    found = measured(receipt)
+    assert found[Property.EFFECT_EXACTLY_ONCE, Facet.RACE] is (Measured.BREACHES if races else Measured.CONFORMS)
+    assert found[Property.EFFECT_EXACTLY_ONCE, Facet.CELL] is Measured.CONFORMS
+
+
+@pytest.mark.parametrize("spec", [REFERENCE, GUARDED], ids=lambda spec: spec.name)
+def test_a_finished_run_that_a_recovery_waited_for_takes_no_other_decision(spec: PlaneSpec) -> None:
+    receipt, history = run(spec, "recovery/overtaken")
+    assert fired(history, "approve") == 1
+    assert {cell.measured for cell in receipt.cells} == {Measured.CONFORMS}
+
+
+def test_an_overtaken_recovery_reopens_a_finished_run_of_stock_langgraph() -> None:
+    receipt, history = run(STOCK, "recovery/overtaken")
+    held, _ = history.of(Recover)
+    finished = next(iter(history.of(Return)))
+    reopened = next(park for park in history.of(Park) if park.operation == held.operation)
+    *_, stray = history.of(Deliver)
+    assert finished.number < reopened.number < stray.number
+    assert fired(history, "approve") == 2
+    assert {cell.measured for cell in receipt.cells} == {Measured.BREACHES}
