@@ -61,9 +61,11 @@ __all__ = [
     "UnknownName",
     "UnknownRecord",
     "Unrecorded",
+    "UnstorableValue",
     "UnsupportedEffect",
     "UnsupportedRelease",
     "UnsupportedSaver",
+    "UnusableSetting",
     "WorkerLost",
 ]
 
@@ -80,6 +82,12 @@ class ResumptionError(Exception):
 
     def __str__(self) -> str:
         return f"[{self.code}] {self.what} {self.advice}"
+
+
+class UnusableSetting(ResumptionError):
+    """An argument of `guard`, or of a `Ledger`, has a value that can't be meant."""
+
+    code = "RSM-001"
 
 
 class HistoryUnreadable(ResumptionError):
@@ -374,6 +382,12 @@ class ProgramChanged(GuardError):
     """The program has no node that can have raised the interrupt, so the answer has no receiver. Nothing ran."""
 
     code = "RSM-517"
+
+
+class UnstorableValue(GuardError):
+    """A decision, or a delivery's input, is of a type that the checkpointer's serializer can't store."""
+
+    code = "RSM-518"
 
 
 class TargetNotFound(ResumptionError):

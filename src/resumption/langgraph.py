@@ -23,8 +23,10 @@ from resumption.errors import (
     SupersededCheckpoint,
     ThreadTaken,
     UnknownAddress,
+    UnstorableValue,
     UnsupportedRelease,
     UnsupportedSaver,
+    UnusableSetting,
 )
 from resumption.guard.langgraph.guarding import afork, fork, guard
 
@@ -46,8 +48,10 @@ __all__ = [
     "SupersededCheckpoint",
     "ThreadTaken",
     "UnknownAddress",
+    "UnstorableValue",
     "UnsupportedRelease",
     "UnsupportedSaver",
+    "UnusableSetting",
     "afork",
     "fork",
     "guard",

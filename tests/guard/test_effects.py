@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -21,10 +22,14 @@ from resumption.errors import (
     LedgerUnavailable,
     ResultAbsent,
     UnsupportedEffect,
+    UnusableSetting,
 )
 from resumption.guard import operators
 
 from .support import World
+
+SELF: list[object] = []
+SELF.append(SELF)
 
 
 class Declined(Exception):
@@ -282,6 +287,10 @@ def test_generators_and_mixtures_are_refused_when_decorated(ledger: Ledger) -> N
         effect(ledger, key="k", on_doubt="again")(len)  # type: ignore[arg-type]  # wrong on purpose
     with pytest.raises(UnsupportedEffect):
         effect(ledger, key="k", idempotent=True)(len)
+    with pytest.raises(UnsupportedEffect, match="no ledger"):
+        effect(len)  # type: ignore[arg-type]  # the parentheses were forgotten
+    with pytest.raises(UnsupportedEffect, match="above @effect"):
+        effect(ledger, key="k")(classmethod(len))  # type: ignore[arg-type]  # the wrong way round
 
 
 def test_a_hidden_awaitable_is_refused_and_left_in_doubt(ledger: Ledger) -> None:
@@ -302,7 +311,21 @@ def test_a_hidden_awaitable_is_refused_and_left_in_doubt(ledger: Ledger) -> None
         charge()
 
 
-@pytest.mark.parametrize("result", [object(), "x" * 5000, float, iter(())], ids=["object", "long", "type", "generator"])
+@dataclass
+class Emptied:
+    """A dataclass whose field has gone: whoever reads it gets an error of the program's class."""
+
+    value: int = field(default_factory=int)
+
+    def __post_init__(self) -> None:
+        del self.value
+
+
+@pytest.mark.parametrize(
+    "result",
+    [object(), "x" * 5000, float, iter(()), 10**5000, Emptied()],
+    ids=["object", "long", "type", "generator", "huge", "emptied"],
+)
 def test_a_result_that_cannot_be_kept_is_said_loudly_and_never_fires_twice(
     ledgers: Callable[..., Ledger], world: World, result: object, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -317,6 +340,20 @@ def test_a_result_that_cannot_be_kept_is_said_loudly_and_never_fires_twice(
     with pytest.raises(ResultAbsent):
         charge()
     assert len(world.fired) == 1
+
+
+@pytest.mark.parametrize("argument", [SELF, 10**5000], ids=["recursive", "huge"])
+def test_arguments_that_cannot_be_compared_are_refused_before_anything_fires(
+    ledger: Ledger, world: World, argument: object
+) -> None:
+    @effect(ledger, key="charge")
+    def charge(value: object) -> None:
+        world.fire()
+
+    with pytest.raises(UnsupportedEffect, match="can't be told from"):
+        charge(argument)
+    assert world.fired == []
+    assert ledger.get("charge") is None
 
 
 def test_an_effect_that_calls_itself_under_its_own_key_is_refused_at_once(ledger: Ledger) -> None:
@@ -362,3 +399,24 @@ def test_closing_waits_for_nobody_and_gives_up_the_proof_of_life(ledgers: Callab
     assert charge() == "paid"
     ledger.close()
     assert charge() == "paid"
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"wait": -1},
+        {"wait": float("nan")},
+        {"store_timeout": "30"},
+        {"store_timeout": True},
+        {"max_result_bytes": -1},
+        {"max_result_bytes": 1.5},
+    ],
+    ids=str,
+)
+def test_a_setting_that_cannot_be_meant_is_refused_when_the_ledger_is_opened(
+    sqlite_url: str, settings: dict[str, Any]
+) -> None:
+    with pytest.raises(UnusableSetting, match=next(iter(settings))):
+        Ledger(sqlite_url, **settings)
+    with pytest.raises(UnusableSetting, match="url"):
+        Ledger(None)  # type: ignore[arg-type]  # an environment variable that isn't set

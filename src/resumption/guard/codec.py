@@ -23,6 +23,9 @@ from zoneinfo import ZoneInfo
 __all__ = ["Unserialisable", "decode", "digest", "encode"]
 
 
+_TOO_DEEP = "it is nested too deeply, or contains itself"
+
+
 class Unserialisable(Exception):
     """A value has no faithful JSON form, or a stored one can't be read back in this process."""
 
@@ -33,7 +36,11 @@ def encode(value: object) -> str:
         text = json.dumps(_pack(value, _refuse), separators=(",", ":"))
         again = json.dumps(_pack(decode(text), _refuse), separators=(",", ":"))
     except RecursionError as error:
-        raise Unserialisable("it is nested too deeply, or contains itself") from error
+        raise Unserialisable(_TOO_DEEP) from error
+    except Unserialisable:
+        raise
+    except Exception as error:  # what a class of the program's, or a limit of Python's, makes of a value
+        raise Unserialisable(f"{type(value).__qualname__} can't be written: {type(error).__name__}: {error}") from error
     if again != text:
         raise Unserialisable(f"{type(value).__qualname__} does not read back as it was")
     return text
@@ -52,9 +59,14 @@ def decode(text: str) -> object:
 def digest(arguments: Mapping[str, object]) -> str:
     """A digest by which two calls' arguments are compared. What has no JSON form counts by its type.
 
-    Secrets count by what they hide, which only the digest leaves with.
+    Secrets count by what they hide, which only the digest leaves with. Raises `Unserialisable` if they can't be read.
     """
-    text = json.dumps(_pack(dict(arguments), _by_type), separators=(",", ":"), sort_keys=True)
+    try:
+        text = json.dumps(_pack(dict(arguments), _by_type), separators=(",", ":"), sort_keys=True)
+    except RecursionError as error:
+        raise Unserialisable(_TOO_DEEP) from error
+    except Exception as error:  # as in `encode`
+        raise Unserialisable(f"{type(error).__name__}: {error}") from error
     return hashlib.sha256(text.encode()).hexdigest()
 
 

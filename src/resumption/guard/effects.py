@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, ParamSpec, TypeVar, cast
@@ -12,7 +12,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, cast
 from resumption.decide import admit as decide
 from resumption.errors import KeyUnusable, UnsupportedEffect
 from resumption.guard.attempts import current_key
-from resumption.guard.codec import digest
+from resumption.guard.codec import Unserialisable, digest
 from resumption.guard.course import Call, course
 from resumption.guard.ledger import Ledger
 from resumption.guard.scope import BRANCH, KeyScope, branch_key, explicit_key, lease_check, task_key, task_scope
@@ -55,6 +55,10 @@ def effect(
     having fired, and `Unrecorded` or `Superseded`, which carry the result, after having fired. Generators are refused
     with `UnsupportedEffect`.
     """
+    if not isinstance(ledger, Ledger):
+        raise UnsupportedEffect(
+            f"{ledger!r} is no ledger.", advice='Write @effect(ledger, key=…), with ledger = Ledger("sqlite:///…").'
+        )
     if key is None and scope is not None:
         raise KeyUnusable("A default key is branch-scoped.", advice="Leave out scope, or give a key.")
 
@@ -98,7 +102,7 @@ class _Effect:
         verify = self.on_doubt if callable(self.on_doubt) else None
         call = Call(
             key=self._key(args, kwargs),
-            arguments=digest(bound.arguments),
+            arguments=self._digest(bound.arguments),
             on_doubt=decide.VERIFY if verify is not None else str(self.on_doubt),
             idempotent=self.idempotent,
             not_fired=self.not_fired,
@@ -114,6 +118,15 @@ class _Effect:
                 f"{self.function!r} can't use the asynchronous transaction around it.", advice="Make it a coroutine."
             )
         return course_inside(transaction, call)
+
+    def _digest(self, arguments: Mapping[str, Any]) -> str:
+        try:
+            return digest(arguments)
+        except Unserialisable as error:
+            raise UnsupportedEffect(
+                f"The arguments of {self.function!r} can't be told from those of another call: {error}.",
+                advice="Nothing was fired. Pass what identifies the effect, and let the function look up the rest.",
+            ) from error
 
     def _key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         if self.key is None:
@@ -137,6 +150,11 @@ def _is_async(function: Callable[..., Any]) -> bool:
 
 def _refuse_unsupported(function: Callable[..., Any], on_doubt: OnDoubt, idempotent: bool) -> None:
     """Refuse at decoration what would be wrong at every call."""
+    if not callable(function):
+        raise UnsupportedEffect(
+            f"{function!r} can't be called.",
+            advice="Decorate a function. @classmethod and @staticmethod go above @effect.",
+        )
     called = getattr(function, "__call__", function)  # noqa: B004 — likewise
     for one in (function, called):
         if inspect.isgeneratorfunction(one) or inspect.isasyncgenfunction(one):

@@ -13,6 +13,7 @@ from typing import Any
 from resumption.decide import admit as decide
 from resumption.errors import LedgerUnavailable
 from resumption.guard import telemetry
+from resumption.guard.settings import must_be_count, must_be_seconds, must_be_text
 from resumption.guard.stores.opening import open_store
 from resumption.guard.stores.protocol import Opening, Settlement, Wanted, Work, audit, opening, peeking, settling
 from resumption.guard.stores.records import ALIVE, UNPROVEN, Record, Standing, fresh_token
@@ -33,11 +34,16 @@ class Ledger:
     Use one per process and database, from any thread, event loop or forked child. `wait` is how many seconds a call
     waits for another call with its key that is still running; `store_timeout` how long it goes on trying to reach the
     store. Neither ever decides whether an effect fires. Results above `max_result_bytes` of JSON are not kept.
+    Raises `UnusableSetting` for values that can't be meant.
     """
 
     def __init__(
         self, url: str, *, wait: float = 30.0, store_timeout: float = 30.0, max_result_bytes: int = 1 << 20
     ) -> None:
+        must_be_text("url", url)
+        must_be_seconds("wait", wait)
+        must_be_seconds("store_timeout", store_timeout)
+        must_be_count("max_result_bytes", max_result_bytes)
         self.kind = "sqlite" if url.startswith("sqlite") else "postgresql"
         self.wait = wait
         self.max_result_bytes = max_result_bytes

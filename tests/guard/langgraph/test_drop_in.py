@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import math
 import re
+import sqlite3
 from typing import Any
 
 import pytest
@@ -15,8 +17,17 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import interrupt
 from pydantic import BaseModel
 
+from resumption.errors import SchemaMismatch
 from resumption.guard.langgraph.seams import SEAMS, missing
-from resumption.langgraph import AlreadyConsumed, UnsupportedSaver, guard
+from resumption.langgraph import (
+    AlreadyConsumed,
+    EmptyAnswer,
+    UnstorableValue,
+    UnsupportedSaver,
+    UnusableSetting,
+    fork,
+    guard,
+)
 
 from .programs import THREAD, answer, pending
 
@@ -149,3 +160,61 @@ def test_a_seam_that_moved_is_named(purpose):
     module, _ = SEAMS[purpose]
     assert list(missing({purpose: (f"{module}.moved", lambda _: True)})) == [f"{purpose} ({module}.moved)"]
     assert list(missing({purpose: (module, lambda found: found.no_such_name)})) == [f"{purpose} ({module})"]
+
+
+@pytest.mark.parametrize(
+    "settings", [{"wait": -1}, {"wait": math.nan}, {"wait": "30"}, {"on_conflict": "merge"}, {"store": 5}], ids=str
+)
+def test_a_setting_that_cannot_be_meant_is_refused_at_once(bench, settings):
+    with pytest.raises(UnusableSetting, match=next(iter(settings))):
+        guard(_stock(bench), **settings)
+
+
+@pytest.mark.parametrize("value", [10**60, 1j, {"at": object()}], ids=["huge", "complex", "object"])
+def test_a_decision_that_cannot_be_stored_is_refused_and_consumes_nothing(bench, value):
+    app = bench.approval()
+    app.invoke(INPUT, THREAD)
+    parked = app.get_state(THREAD)
+    for delivery in (None, "d"):
+        with pytest.raises(UnstorableValue, match="can't store"):
+            app.invoke(answer(value), THREAD, delivery_id=delivery)
+    with pytest.raises(UnstorableValue, match="can't store"):
+        fork(app, parked.config, value)
+    assert app.get_state(THREAD).config == parked.config
+    assert app.invoke(answer("yes"), THREAD)["trail"] == ["draft", "pay=yes", "notify"]
+    assert bench.fired() == ["draft", "pay=yes", "notify"]
+
+
+def test_an_answer_of_none_is_empty(bench):
+    app = bench.approval()
+    app.invoke(INPUT, THREAD)
+    with pytest.raises(EmptyAnswer, match="None"):
+        app.invoke(answer(None), THREAD)
+    assert app.invoke(answer("yes"), THREAD)["trail"] == ["draft", "pay=yes", "notify"]
+
+
+@pytest.mark.parametrize(
+    ("table", "call"), [("claims", answer("no")), ("fences", None), ("refusals", answer("no"))], ids=str
+)
+def test_a_table_of_the_guards_that_was_dropped_is_named_and_nothing_runs(bench, table, call):
+    app = bench.approval()
+    app.invoke(INPUT, THREAD)
+    app.invoke(answer("yes"), THREAD)
+    with sqlite3.connect(bench.database) as connection:
+        connection.execute(f"DROP TABLE resumption_{table}")
+    with pytest.raises(SchemaMismatch, match=f"resumption_{table}"):
+        app.invoke(call, THREAD)
+    assert bench.fired() == ["draft", "pay=yes", "notify"]
+    with sqlite3.connect(bench.database) as connection:
+        for (left,) in connection.execute("SELECT name FROM sqlite_master WHERE name LIKE 'resumption%'").fetchall():
+            connection.execute(f"DROP TABLE IF EXISTS {left}")
+    again = bench.approval()
+    again.invoke(INPUT, THREAD)
+    assert again.invoke(answer("no"), THREAD)["trail"][-2:] == ["pay=no", "notify"]
+
+
+def test_a_table_of_somebody_elses_by_the_guards_name_is_refused(bench):
+    with sqlite3.connect(bench.database) as connection:
+        connection.execute("CREATE TABLE resumption_schema (mine int)")
+    with pytest.raises(SchemaMismatch, match="aren't its own"):
+        bench.approval()

@@ -21,12 +21,13 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
+from resumption.errors import SchemaMismatch
 from resumption.guard.claims import protocol
 from resumption.guard.claims.records import Fence
 from resumption.guard.effects import Ledger, effect
 from resumption.guard.langgraph.tenure import Tenure
 from resumption.harness.relay import Relay
-from resumption.langgraph import Fenced, GuardError, RunBusy, fork, guard
+from resumption.langgraph import Fenced, GuardError, RunBusy, UnsupportedSaver, fork, guard
 
 from ..support import child
 from .programs import THREAD, answer
@@ -373,3 +374,57 @@ def test_a_stopped_executor_that_was_replaced_begins_no_effect(bench, url):
         zombie.kill()
     assert bench.fired() == ["charge"]
     assert [record.state for record in ledger.records()].count("done") == 1
+
+
+def _not_in_autocommit(url: str) -> psycopg.Connection[Any]:
+    return psycopg.connect(url, **_OPTIONS | {"autocommit": False})
+
+
+def _in_a_transaction(url: str) -> psycopg.Connection[Any]:
+    connection = psycopg.connect(url, **_OPTIONS)
+    connection.execute("BEGIN")
+    return connection
+
+
+def _in_a_failed_transaction(url: str) -> psycopg.Connection[Any]:
+    connection = _in_a_transaction(url)
+    with pytest.raises(psycopg.Error):
+        connection.execute("SELECT 1 / 0")
+    return connection
+
+
+@pytest.mark.parametrize("connect", [_not_in_autocommit, _in_a_transaction, _in_a_failed_transaction])
+def test_a_connection_that_commits_nothing_is_refused(bench, url, connect):
+    with connect(url) as connection, pytest.raises(UnsupportedSaver, match="nothing of a run would be durable"):
+        guard(builder(bench).compile(checkpointer=PostgresSaver(connection)))
+
+
+def test_a_transaction_around_a_call_is_refused_and_goes_on(bench, url):
+    with PostgresSaver.from_conn_string(url) as saver:
+        app = guard(builder(bench).compile(checkpointer=saver))
+        with saver.conn.transaction():
+            saver.conn.execute("CREATE TABLE kept (id int)")
+            with pytest.raises(UnsupportedSaver, match="of the program's own"):
+                app.invoke(INPUT, THREAD)
+        assert saver.conn.execute("SELECT * FROM kept").fetchall() == []
+        lives(bench, app)
+
+
+def test_an_asynchronous_connection_that_commits_nothing_is_refused(bench, url):
+    async def run() -> None:
+        async with await psycopg.AsyncConnection.connect(url, **_OPTIONS | {"autocommit": False}) as connection:
+            app = guard(builder(bench).compile(checkpointer=AsyncPostgresSaver(connection)))
+            with pytest.raises(UnsupportedSaver, match="autocommit"):
+                await app.ainvoke(INPUT, THREAD)
+
+    asyncio.run(run())
+
+
+def test_a_table_of_the_guards_that_was_dropped_is_named(bench, url):
+    with PostgresSaver.from_conn_string(url) as saver:
+        app = guard(builder(bench).compile(checkpointer=saver))
+        app.invoke(INPUT, THREAD)
+        saver.conn.execute("DROP TABLE resumption_claims")
+        with pytest.raises(SchemaMismatch, match="resumption_claims"):
+            app.invoke(answer("A"), THREAD)
+        assert bench.fired() == ["draft"]

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import sqlite3
 import threading
 from collections import Counter
 from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from resumption.langgraph import AlreadyConsumed, GuardError, afork, fork, guard
+from resumption.langgraph import AlreadyConsumed, GuardError, LeaseImpossible, UnsupportedSaver, afork, fork, guard
 
 from .programs import THREAD, answer
 
@@ -138,5 +141,76 @@ def test_a_cancelled_run_keeps_its_lease_until_its_thread_has_ended(bench):
             leave.set()
             patient = guard(gated.compile(checkpointer=saver), wait=30.0)
             assert (await patient.ainvoke(None, THREAD))["trail"] == ["pay=yes"]
+
+    asyncio.run(run())
+
+
+def test_a_transaction_of_the_programs_own_is_refused_and_left_alone(bench):
+    connection = sqlite3.connect(bench.database, check_same_thread=False)
+    saver = SqliteSaver(connection)
+    app = guard(builder(bench).compile(checkpointer=saver))
+    connection.execute("CREATE TABLE mine (id int)")
+    connection.execute("INSERT INTO mine VALUES (1)")
+    with pytest.raises(UnsupportedSaver, match="of the program's own"):
+        app.invoke(INPUT, THREAD)
+    assert connection.in_transaction
+    connection.commit()
+    lives(bench, app)
+    assert connection.execute("SELECT id FROM mine").fetchall() == [(1,)]
+    connection.close()
+
+
+def test_a_transaction_on_an_asynchronous_connection_is_refused_and_left_alone(bench):
+    async def run() -> None:
+        async with AsyncSqliteSaver.from_conn_string(str(bench.database)) as saver:
+            app = guard(builder(bench).compile(checkpointer=saver))
+            assert (await app.aget_state(THREAD)).values == {}
+            await saver.conn.execute("CREATE TABLE mine (id int)")
+            await saver.conn.execute("INSERT INTO mine VALUES (1)")
+            with pytest.raises(UnsupportedSaver, match="of the program's own"):
+                await app.ainvoke(INPUT, THREAD)
+            await saver.conn.commit()
+            async with saver.conn.execute("SELECT id FROM mine") as cursor:
+                assert await cursor.fetchall() == [(1,)]
+            await lives_async(bench, app)
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("replaced", [False, True], ids=["moved", "replaced by a copy"])
+def test_a_database_that_was_taken_away_runs_nothing_until_it_is_back(bench, replaced):
+    away = bench.database.with_name("away.db")
+
+    def take() -> None:
+        bench.database.rename(away)
+        if replaced:
+            shutil.copyfile(away, bench.database)
+
+    connection = sqlite3.connect(bench.database, check_same_thread=False)
+    app = guard(builder(bench).compile(checkpointer=SqliteSaver(connection)))
+    app.invoke(INPUT, THREAD)
+    take()
+    for call in (answer("A"), None, INPUT):
+        with pytest.raises(LeaseImpossible, match="moved or replaced"):
+            app.invoke(call, THREAD)
+    assert bench.fired() == ["draft"]
+    away.replace(bench.database)
+    assert "__interrupt__" in app.invoke(answer("A"), THREAD)
+    assert app.invoke(answer("B"), THREAD)["trail"] == ["draft", "pay=A,B", "notify"]
+    connection.close()
+
+
+def test_an_asynchronous_database_that_was_taken_away_runs_nothing_until_it_is_back(bench):
+    away = bench.database.with_name("away.db")
+
+    async def run() -> None:
+        async with AsyncSqliteSaver.from_conn_string(str(bench.database)) as saver:
+            app = guard(builder(bench).compile(checkpointer=saver))
+            await app.ainvoke(INPUT, THREAD)
+            bench.database.rename(away)
+            with pytest.raises(LeaseImpossible, match="moved or replaced"):
+                await app.ainvoke(answer("A"), THREAD)
+            away.rename(bench.database)
+            assert "__interrupt__" in await app.ainvoke(answer("A"), THREAD)
 
     asyncio.run(run())

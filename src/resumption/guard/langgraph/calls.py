@@ -14,10 +14,10 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.types import Command
 
-from resumption.errors import EmptyAnswer
+from resumption.errors import EmptyAnswer, UnstorableValue
 from resumption.guard.codec import Unserialisable, encode
 
-__all__ = ["DELIVERY_ID", "Answer", "Call", "Fork", "Intent", "fingerprint", "read_call"]
+__all__ = ["DELIVERY_ID", "Answer", "Call", "Fork", "Intent", "fingerprint", "packed", "read_call"]
 
 DELIVERY_ID = "delivery_id"
 """The argument of a call, or the key of its config, that names a delivery."""
@@ -95,7 +95,7 @@ class Call:
 
 
 def read_call(payload: Any, config: RunnableConfig, delivery: str | None, serde: SerializerProtocol) -> Call:
-    """Read a call on the thread that its config names. Raises `EmptyAnswer`."""
+    """Read a call on the thread that its config names. Raises `EmptyAnswer` and `UnstorableValue`."""
     configurable = dict(config.get("configurable") or {})
     checkpoint = configurable.get("checkpoint_id") or ""
     named = delivery or configurable.pop(DELIVERY_ID, None) or ""
@@ -129,14 +129,30 @@ def fingerprint(value: Any, serde: SerializerProtocol) -> str:
         text = json.dumps(json.loads(encode(value)), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
     except Unserialisable:
-        kind, blob = serde.dumps_typed(value)
+        kind, blob = packed(value, serde)
         return hashlib.sha256(kind.encode() + b"\0" + blob).hexdigest()
+
+
+def packed(value: Any, serde: SerializerProtocol) -> tuple[str, bytes]:
+    """What a caller sent, as it is stored. Raises `UnstorableValue`."""
+    try:
+        return serde.dumps_typed(value)
+    except Exception as error:  # of whatever serializer the program has chosen
+        raise UnstorableValue(
+            f"The checkpointer's serializer can't store a {type(value).__qualname__}: {type(error).__name__}: {error}.",
+            advice="Nothing was recorded. Send JSON types, or give the checkpointer a serializer that knows the type.",
+        ) from error
 
 
 def _answers(payload: Any, serde: SerializerProtocol) -> tuple[Answer, ...]:
     if isinstance(payload, Fork):
+        packed(payload.value, serde)  # before the branch is begun that it is for
         return (Answer(payload.interrupt, payload.value, fingerprint(payload.value, serde)),)
-    if not isinstance(payload, Command) or payload.resume is None:
+    if not isinstance(payload, Command):
+        return ()
+    if payload.resume is None:
+        if not (payload.update or payload.goto):  # LangGraph can't take that for a decision
+            raise EmptyAnswer("The command's answer is None.", advice="Give a value, or a map from interrupt ids.")
         return ()
     resume = payload.resume
     if resume == {} and isinstance(resume, Mapping):

@@ -10,7 +10,7 @@ from langgraph.checkpoint.serde.types import INTERRUPT
 from resumption.guard.claims import protocol
 from resumption.guard.claims.records import Claim
 from resumption.guard.langgraph.binding import Bound
-from resumption.guard.langgraph.calls import Call
+from resumption.guard.langgraph.calls import Call, packed
 from resumption.guard.langgraph.house import House
 from resumption.guard.langgraph.sight import Sight
 from resumption.guard.langgraph.slots import NULL_TASK, RESUME, dropping, newest, putting
@@ -33,10 +33,10 @@ def claiming(call: Call, house: House, sight: Sight, taken: Sequence[Bound]) -> 
     for one in taken:
         owner = sight.owners.get(one.interrupt)
         place = (owner.namespace, owner.checkpoint, owner.task) if owner else ("", "", "")
-        packed = keeper.serde.dumps_typed(one.answer.value)
+        stored = packed(one.answer.value, keeper.serde)
         answered = owner.answered if owner else 0
         record = Claim(
-            call.thread, one.key, one.interrupt, one.answer.digest, *packed, head, *place, answered, finished,
+            call.thread, one.key, one.interrupt, one.answer.digest, *stored, head, *place, answered, finished,
             call.delivery, protocol.now(), protocol.place(),
         )  # fmt: skip
         yield from protocol.claiming(keeper.guard_sql, record)

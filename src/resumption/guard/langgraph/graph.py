@@ -20,6 +20,7 @@ from langgraph.types import StateSnapshot
 
 from resumption.errors import UnsupportedSaver
 from resumption.guard.claims import protocol
+from resumption.guard.claims.missing import own_tables
 from resumption.guard.langgraph.admission import admit, held
 from resumption.guard.langgraph.calls import DELIVERY_ID, Call, read_call
 from resumption.guard.langgraph.house import House, Replay, Run
@@ -61,7 +62,8 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
         if ground is None:
             yield from super().stream(input, config, **options)
             return
-        ground.saver.guard_ready()
+        with own_tables():
+            ground.saver.guard_ready()
         call = read_call(input, ground.config, delivery, ground.saver.serde)
         admitted = perform(admit(call, ground.house), ground)
         if isinstance(admitted, Replay):
@@ -87,7 +89,8 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
             async for chunk in super().astream(input, config, **options):
                 yield chunk
             return
-        await ground.saver.guard_aready()
+        with own_tables():
+            await ground.saver.guard_aready()
         call = read_call(input, ground.config, delivery, ground.saver.serde)
         admitted = await aperform(admit(call, ground.house), ground)
         if isinstance(admitted, Replay):
@@ -114,7 +117,8 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
         ground = self._ground(config, {})
         if ground is None:
             return super().bulk_update_state(config, supersteps)
-        ground.saver.guard_ready()
+        with own_tables():
+            ground.saver.guard_ready()
         tenure = perform(held(str(ground.config["configurable"]["thread_id"]), ground.house), ground)
         try:
             with acting(tenure):
@@ -127,7 +131,8 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
         ground = self._ground(config, {})
         if ground is None:
             return await super().abulk_update_state(config, supersteps)
-        await ground.saver.guard_aready()
+        with own_tables():
+            await ground.saver.guard_aready()
         tenure = await aperform(held(str(ground.config["configurable"]["thread_id"]), ground.house), ground)
         try:
             with acting(tenure):
@@ -175,11 +180,13 @@ class _Ground:
 
     def read(self, make: Callable[[], Work[T]]) -> T:
         """Take a `Read`."""
-        return self.saver.guard_read(make)
+        with own_tables():
+            return self.saver.guard_read(make)
 
     def write(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
         """Take a `Write`."""
-        return self.saver.guard_write(tenure, make)
+        with own_tables():
+            return self.saver.guard_write(tenure, make)
 
     def inspect(self, config: RunnableConfig) -> StateSnapshot:
         """Take an `Inspect`."""
@@ -192,11 +199,13 @@ class _Ground:
 
     async def aread(self, make: Callable[[], Work[T]]) -> T:
         """Take a `Read` on the event loop."""
-        return await self.saver.guard_aread(make)
+        with own_tables():
+            return await self.saver.guard_aread(make)
 
     async def awrite(self, tenure: Tenure | None, make: Callable[[], Work[T]]) -> T:
         """Take a `Write` on the event loop."""
-        return await self.saver.guard_awrite(tenure, make)
+        with own_tables():
+            return await self.saver.guard_awrite(tenure, make)
 
     async def ainspect(self, config: RunnableConfig) -> StateSnapshot:
         """Take an `Inspect` on the event loop."""

@@ -8,12 +8,14 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.pregel import Pregel
 
 from resumption.errors import UnsupportedSaver
+from resumption.guard.claims.missing import own_tables
 from resumption.guard.langgraph.calls import Fork
 from resumption.guard.langgraph.graph import GuardedGraph, Settings
 from resumption.guard.langgraph.loops import install
 from resumption.guard.langgraph.savers import guarded_saver
 from resumption.guard.langgraph.seams import check_seams
 from resumption.guard.langgraph.validity import validated
+from resumption.guard.settings import must_be_one_of, must_be_seconds, must_be_text
 
 __all__ = ["afork", "fork", "guard"]
 
@@ -25,7 +27,8 @@ def guard(
 ) -> G:
     """Return a copy of a compiled graph, or of an entrypoint, that keeps the contract.
 
-    It has the type and the methods of the graph, on the same connection. The graph itself isn't changed.
+    It has the type and the methods of the graph, on the same connection. The graph itself isn't changed. One that is
+    guarded already is returned as it is, with the settings that it has.
 
     Args:
         graph: what `StateGraph.compile`, `entrypoint` or `create_agent` returned. Without a checkpointer it is guarded
@@ -37,9 +40,13 @@ def guard(
             of a SQLite file, `sqlite:///…` or `postgresql://…`. Less is kept than with one that it knows: see
             `docs/guard.md`. All who use the checkpointer's threads must name the same store.
 
-    Raises `UnsupportedSaver`, `UnsupportedRelease`, `LeaseImpossible`, and `LedgerUnavailable` for a `store` that can't
-    be had.
+    Raises `UnsupportedSaver`, `UnsupportedRelease`, `LeaseImpossible`, `UnusableSetting`, and `LedgerUnavailable` for a
+    `store` that can't be had.
     """
+    must_be_seconds("wait", wait)
+    must_be_one_of("on_conflict", on_conflict, "join", "raise")
+    if store is not None:
+        must_be_text("store", store)
     if isinstance(graph, GuardedGraph):
         return graph
     check_seams()
@@ -59,7 +66,8 @@ def guard(
     copy = object.__new__(kind)
     copy.__dict__.update(graph.__dict__)
     if graph.checkpointer is not None:
-        copy.checkpointer = guarded_saver(graph.checkpointer, store)
+        with own_tables():
+            copy.checkpointer = guarded_saver(graph.checkpointer, store)
     copy.nodes = validated(graph)
     install()
     return copy

@@ -163,7 +163,7 @@ def persist(
         except errors as error:
             if not transient(error) or time.monotonic() + pause > give_up:
                 raise LedgerUnavailable(
-                    f"A {what} of the store failed: {type(error).__name__}: {str(error).strip()}",
+                    f"A {what} of the store failed: {type(error).__name__}: {str(error).strip().rstrip('.')}.",
                     advice="Make the store available, and call again. If this ended a call, its effect was not begun.",
                 ) from error
         time.sleep(pause)

@@ -36,6 +36,7 @@ class _Nothing:
 
     exclusive = True
     expires = False
+    seen = None
 
     def holds(self) -> bool:
         """As if."""

@@ -14,7 +14,7 @@ from psycopg.rows import dict_row, tuple_row
 from resumption.guard.claims import protocol, statements
 from resumption.guard.langgraph import statements as slots
 from resumption.guard.langgraph.savers.base import AwaitedSaver, Open, fenced, opened
-from resumption.guard.langgraph.savers.postgres import CONFLICTS, SPOIL, UNASKED, asks, locks_of, seeing
+from resumption.guard.langgraph.savers.postgres import CONFLICTS, SPOIL, UNASKED, asks, locks_of, must_commit, seeing
 from resumption.guard.langgraph.tenure import Tenure
 from resumption.guard.stores.protocol import Reply, Statement, Work
 from resumption.guard.stores.session import adrive
@@ -36,7 +36,10 @@ class GuardedAsyncPostgres(AwaitedSaver, AsyncPostgresSaver):
         self._is_ready = False
 
     async def guard_aready(self) -> None:
-        """Make the guard's tables if they aren't there."""
+        """Make the guard's tables if they aren't there, and look whether what is stored would be committed."""
+        if opened(self.guard_key) is None:
+            async with self.lock:
+                must_commit(self.conn)
         if self._is_ready:
             return
         if not await self.guard_aread(lambda: protocol.present(self.guard_sql)):

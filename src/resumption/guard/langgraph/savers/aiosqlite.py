@@ -21,7 +21,16 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from resumption.guard.claims import protocol, statements
 from resumption.guard.claims.beside import locks_beside
 from resumption.guard.langgraph import statements as slots
-from resumption.guard.langgraph.savers.base import PATIENCE, AwaitedSaver, Open, fenced, opened, process_locks
+from resumption.guard.langgraph.savers.base import (
+    PATIENCE,
+    AwaitedSaver,
+    Open,
+    fenced,
+    opened,
+    process_locks,
+    refuse_transaction,
+)
+from resumption.guard.langgraph.savers.files import DatabaseFile
 from resumption.guard.langgraph.tenure import Tenure
 from resumption.guard.stores.protocol import Reply, Work
 from resumption.guard.stores.session import adrive, backoff
@@ -55,6 +64,7 @@ class GuardedAsyncSqlite(AwaitedSaver, AsyncSqliteSaver):
         async with self._plain_lock, self.conn.execute("PRAGMA database_list") as cursor:
             path = next(row[2] for row in await cursor.fetchall() if row[1] == "main")
         locks = locks_beside(path) if path else self._process_locks
+        self._file = DatabaseFile(path)
         if not await self.guard_aread(lambda: protocol.present(self.guard_sql)):
             await self.guard_awrite(None, lambda: protocol.creating(self.guard_sql))
         self.guard_locks = locks
@@ -81,8 +91,11 @@ class GuardedAsyncSqlite(AwaitedSaver, AsyncSqliteSaver):
         await self.setup()
         connection = self._plain_connection
         async with self._plain_lock:
+            if connection.in_transaction:
+                refuse_transaction("is in a transaction of the program's own")
             try:
                 await self._begin()
+                self._file.must_be_there()
                 fence = await adrive(fenced(self.guard_sql, tenure), self._execute) if tenure else None
                 yield Open(self.guard_key, connection, self._execute)
                 await connection.commit()

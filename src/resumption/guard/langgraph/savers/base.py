@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeVar
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Checkpoint, CheckpointMetadata
 
+from resumption.errors import UnsupportedSaver
 from resumption.guard.claims import protocol
 from resumption.guard.claims.locks import Locks, ProcessLocks
 from resumption.guard.claims.statements import Statements
@@ -25,7 +26,17 @@ from resumption.guard.langgraph.tenure import Tenure, tenure_of
 from resumption.guard.stores.protocol import Reply, Work
 from resumption.guard.stores.session import adrive, drive
 
-__all__ = ["PATIENCE", "AwaitedSaver", "BlockingSaver", "GuardedSaver", "Open", "fenced", "opened", "process_locks"]
+__all__ = [
+    "PATIENCE",
+    "AwaitedSaver",
+    "BlockingSaver",
+    "GuardedSaver",
+    "Open",
+    "fenced",
+    "opened",
+    "process_locks",
+    "refuse_transaction",
+]
 
 PATIENCE = 30.0
 """How many seconds a writer waits for other writers of the database, before anything of its own was written."""
@@ -220,6 +231,14 @@ class AwaitedSaver(GuardedSaver):
             return await work
 
         return asyncio.run_coroutine_threadsafe(run(), self.loop).result()
+
+
+def refuse_transaction(what: str) -> None:
+    """Refuse a connection on which nothing of a run would be durable when LangGraph says so."""
+    raise UnsupportedSaver(
+        f"The checkpointer's connection {what}, so that nothing of a run would be durable before that is committed.",
+        advice="Nothing was recorded. Give the checkpointer a connection of its own, in autocommit mode on PostgreSQL.",
+    )
 
 
 def fenced(sql: Statements, tenure: Tenure) -> Work[int]:

@@ -14,18 +14,19 @@ import psycopg
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.postgres import PostgresSaver
 from psycopg import errors
+from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row, tuple_row
 
 from resumption.guard.claims import protocol, statements
 from resumption.guard.claims.locks import Locks
 from resumption.guard.claims.servers import Seeing, ServerLocks, server_locks
 from resumption.guard.langgraph import statements as slots
-from resumption.guard.langgraph.savers.base import BlockingSaver, Open, fenced, opened
+from resumption.guard.langgraph.savers.base import BlockingSaver, Open, fenced, opened, refuse_transaction
 from resumption.guard.langgraph.tenure import Tenure
 from resumption.guard.stores.protocol import Reply, Statement, Work
 from resumption.guard.stores.session import drive
 
-__all__ = ["CONFLICTS", "SPOIL", "UNASKED", "GuardedPostgres", "asks", "locks_of", "seeing"]
+__all__ = ["CONFLICTS", "SPOIL", "UNASKED", "GuardedPostgres", "asks", "locks_of", "must_commit", "seeing"]
 
 T = TypeVar("T")
 
@@ -52,9 +53,16 @@ class GuardedPostgres(BlockingSaver, PostgresSaver):
 
     def guard_prepare(self, original: BaseCheckpointSaver[Any]) -> None:
         """Make the guard's tables if they aren't there."""
+        self.guard_ready()
         if not self.guard_read(lambda: protocol.present(self.guard_sql)):
             self.guard_write(None, lambda: protocol.creating(self.guard_sql))
         self.guard_locks = seeing(locks_of(self.conn), self.guard_read(protocol.readable))
+
+    def guard_ready(self) -> None:
+        """Look whether what is stored on the connection would be committed."""
+        if opened(self.guard_key) is None:
+            with self.lock:
+                must_commit(self.conn)
 
     def guard_read(self, make: Callable[[], Work[T]]) -> T:
         """Run statements that only read."""
@@ -143,6 +151,16 @@ def _batch_on(cursor: psycopg.Cursor[Any]) -> Callable[[Sequence[Statement]], li
             return [Reply(asking.fetchall(), asking.rowcount) for asking in cursors]
 
     return ask
+
+
+def must_commit(connection: Any) -> None:
+    """Refuse a connection that keeps a transaction open. A pool commits when it gets a connection back."""
+    if not hasattr(connection, "info"):
+        return
+    if not connection.autocommit:
+        refuse_transaction("isn't in autocommit mode")
+    if connection.info.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR):
+        refuse_transaction("is in a transaction of the program's own")
 
 
 def locks_of(connection: Any) -> ServerLocks:

@@ -15,7 +15,16 @@ from resumption.guard.claims import protocol, statements
 from resumption.guard.claims.beside import locks_beside
 from resumption.guard.claims.locks import Locks
 from resumption.guard.langgraph import statements as slots
-from resumption.guard.langgraph.savers.base import PATIENCE, BlockingSaver, Open, fenced, opened, process_locks
+from resumption.guard.langgraph.savers.base import (
+    PATIENCE,
+    BlockingSaver,
+    Open,
+    fenced,
+    opened,
+    process_locks,
+    refuse_transaction,
+)
+from resumption.guard.langgraph.savers.files import DatabaseFile
 from resumption.guard.langgraph.tenure import Tenure
 from resumption.guard.stores.protocol import Reply, Work
 from resumption.guard.stores.session import backoff, drive
@@ -37,6 +46,7 @@ class GuardedSqlite(BlockingSaver, SqliteSaver):
         with super().cursor(transaction=False) as cursor:
             path = next(row[2] for row in cursor.execute("PRAGMA database_list") if row[1] == "main")
         self.guard_locks: Locks = locks_beside(path) if path else process_locks(original)
+        self._file = DatabaseFile(path)
         if not self.guard_read(lambda: protocol.present(self.guard_sql)):
             self.guard_write(None, lambda: protocol.creating(self.guard_sql))
 
@@ -63,11 +73,14 @@ class GuardedSqlite(BlockingSaver, SqliteSaver):
         """A transaction that begins by checking the fence."""
         with self.lock:
             self.setup()
+            if self.conn.in_transaction:
+                refuse_transaction("is in a transaction of the program's own")
             cursor = self.conn.cursor()
             execute = _execute_on(cursor)
             try:
                 _begin(cursor)
                 try:
+                    self._file.must_be_there()
                     fence = drive(fenced(self.guard_sql, tenure), execute) if tenure else None
                     yield Open(self.guard_key, self.conn, execute)
                     cursor.execute("COMMIT")
