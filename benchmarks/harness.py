@@ -16,13 +16,15 @@ import platform
 import statistics
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from time import perf_counter
+from typing import Any
+from unittest.mock import patch
 
 from resumption.harness.environments import Environment
 from resumption.harness.lab import Lab
@@ -30,6 +32,7 @@ from resumption.harness.probes import PROBES
 from resumption.harness.probes.workloads import SEQUENCE
 from resumption.harness.runner import default_jobs, run_suite
 from resumption.harness.targets import parse_target
+from resumption.harness.zygote import Launched, Spawner, Zygote
 from resumption.worker.faults import Fault, Mode
 
 TIMES = 50
@@ -119,11 +122,11 @@ def _suite(backends: str) -> _Run:
     (target,) = parse_target(f"langgraph[{backends}]")
     probes = [probe for probe in PROBES if not probe.address.startswith("consume/race")]
     before, begin = _spent(), perf_counter()
-    receipt = run_suite(target.specs(), probes, jobs=default_jobs())
+    with _counting_launches() as logs:
+        receipt = run_suite(target.specs(), probes, jobs=default_jobs())
     wall = perf_counter() - begin
     _reap_orphans()
     after = _spent()
-    processes = sum(history.count('"kind":"exit"') for history in receipt.histories.values())
     return _Run(
         backends,
         wall,
@@ -131,8 +134,26 @@ def _suite(backends: str) -> _Run:
         after[1] - before[1],
         len(receipt.cells),
         len(receipt.histories),
-        processes,
+        len(logs),
     )
+
+
+@contextmanager
+def _counting_launches() -> Iterator[list[Path]]:
+    """The logs of the processes that are launched in the block; one that histories share is launched once."""
+    logs: list[Path] = []
+    with ExitStack() as stack:
+        for kind in (Zygote, Spawner):
+            stack.enter_context(patch.object(kind, "launch", _noting(kind.launch, logs)))
+        yield logs
+
+
+def _noting(launch: Callable[[Any, Path], Launched], logs: list[Path]) -> Callable[[Any, Path], Launched]:
+    def noting(launcher: Any, log: Path) -> Launched:
+        logs.append(log)
+        return launch(launcher, log)
+
+    return noting
 
 
 def _spent() -> tuple[float, int]:

@@ -106,6 +106,8 @@ def test_strict_shows_the_cells_that_it_moves() -> None:
         (["--reason", "why"], "Each --accept CELL needs one --reason TEXT"),
         (["--accept", _DIRECT, "--reason", " "], "Each --accept CELL needs one --reason TEXT"),
         (["--accept", "langgraph/graph/sqlite/XX", "--reason", "why"], "this run has no such cell"),
+        (["--accept", _DIRECT.removesuffix("/fork/direct"), "--reason", "why"], f"There is {_DIRECT}, "),
+        (["--accept", _DIRECT.replace("graph", "grpah"), "--reason", "why"], _DIRECT),
         (["--jobs", "0"], "0 is not in the range"),
     ],
 )

@@ -11,12 +11,15 @@ import psycopg
 import pytest
 from psycopg.rows import tuple_row
 
+from resumption.guard.claims import sessions
 from resumption.guard.claims.locks import Held, offset
+from resumption.guard.claims.records import Fence
 from resumption.guard.claims.sessions import SessionLocks
 
-from .support import child
+from .support import child, until
 
 _PATIENCE = "SET lock_timeout = '60s'"
+_WAITERS = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
 
 
 @pytest.fixture
@@ -109,10 +112,8 @@ def test_giving_up_in_a_session_that_ended_frees_the_thread(locks, connected):
 
 def test_an_error_of_the_server_ends_the_session_that_it_is_of(locks, connected, monkeypatch):
     """Whatever it means for the locks of the session, the server frees them with it."""
-    from resumption.guard.claims import sessions
-
     held, other = taken(locks, "t"), taken(locks, "other")
-    monkeypatch.setattr(sessions, "FREE_SESSION", b"SELECT pg_advisory_unlock($1) / 0")
+    monkeypatch.setattr(sessions, "FREE_SESSION", b"SELECT pg_advisory_unlock(%d) / 0")
     held.release()
     assert taken(locks, "t").holds()
     assert not other.holds()
@@ -163,3 +164,48 @@ def test_a_forked_child_has_a_session_of_its_own_and_leaves_the_parents_alone(lo
     assert held.holds()
     assert SessionLocks(connected).attempt("held") is None
     taken(locks, "freed").release()
+
+
+# What a lock tells of the last grant ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def operator(connected: Any) -> psycopg.Connection[Any]:
+    """Somebody else's session, in a database with a table of fences."""
+    operator: psycopg.Connection[Any] = connected()
+    operator.execute("CREATE TABLE fences (thread TEXT PRIMARY KEY, number BIGINT NOT NULL, holder TEXT)")
+    operator.execute("INSERT INTO fences VALUES ('it''s \\ ü', 7, 'former')")
+    return operator
+
+
+def test_a_lock_tells_the_last_grant_of_its_thread(locks, operator):
+    held = locks.attempt("it's \\ ü", "fences")
+    assert held.seen == Fence(7, "former")
+    assert locks.attempt("another", "fences").seen == Fence()
+    held.release()
+    assert taken(locks, "it's \\ ü").seen is None
+
+
+def test_the_grant_that_a_lock_tells_is_not_older_than_the_lock(postgres_url, operator, monkeypatch):
+    """Whatever the server's default is: in a transaction with one snapshot it would be. As if there were a pause
+    between the two statements: the lock is waited for, and the grant changes meanwhile.
+    """
+    thread = "it's \\ ü"
+    monkeypatch.setattr(sessions, "TRY_SESSION", b"SELECT pg_advisory_lock(%d)::text = ''")
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("SET default_transaction_isolation = 'repeatable read'")
+        locks, found = SessionLocks(lambda: connection), []
+        operator.execute("SELECT pg_advisory_lock(%s)", (offset(thread),))
+        waiter = threading.Thread(target=lambda: found.append(locks.attempt(thread, "fences")))
+        waiter.start()
+        until(lambda: operator.execute(_WAITERS).fetchone() == (1,))
+        operator.execute("UPDATE fences SET number = 8, holder = 'latter'")
+        operator.execute("SELECT pg_advisory_unlock(%s)", (offset(thread),))
+        waiter.join()
+        assert found[0].seen == Fence(8, "latter")
+
+
+def test_a_table_that_is_not_there_is_an_error_and_no_lock(locks, connected):
+    with pytest.raises(psycopg.OperationalError, match="nowhere"):
+        locks.attempt("t", "nowhere")
+    until(lambda: SessionLocks(connected).attempt("t") is not None)  # what was taken goes with the session

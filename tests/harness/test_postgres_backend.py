@@ -141,6 +141,35 @@ def _prepare(database: str) -> None:
         connection.execute("INSERT INTO version VALUES (1)")
 
 
+def _said(database: str) -> list[tuple[str, str]]:
+    with psycopg.connect(database) as connection:
+        return connection.execute("SELECT ctid::text, word FROM said").fetchall()
+
+
+def test_what_one_database_holds_is_written_into_another_in_the_order_in_which_it_lay(databases: Databases) -> None:
+    def prepare(database: str) -> None:
+        with psycopg.connect(database) as connection:
+            connection.execute("CREATE TABLE said (word text)")
+
+    first, second, third = (databases.prepared("words", prepare) for _ in range(3))
+    with psycopg.connect(first) as connection:
+        connection.execute("INSERT INTO said VALUES ('b'), (NULL), ('a')")
+    content = databases.content(first)
+    assert databases.fill(second, content)
+    assert _said(second) == _said(first) == [("(0,1)", "b"), ("(0,2)", None), ("(0,3)", "a")]
+    with psycopg.connect(third) as connection:
+        connection.execute("INSERT INTO said VALUES ('here before')")
+    assert not databases.fill(third, content)
+
+
+@pytest.mark.parametrize("trace", ["INSERT INTO said (word) VALUES ('once')", "UPDATE version SET v = 2"])
+def test_a_database_that_rows_alone_cant_make_alike_is_told(databases: Databases, trace: str) -> None:
+    first, second = (databases.prepared("plane", _prepare) for _ in range(2))
+    with psycopg.connect(first) as connection:
+        connection.execute(trace)
+    assert not databases.fill(second, databases.content(first))
+
+
 def test_a_database_is_handed_on_without_a_trace_of_its_trial(databases: Databases) -> None:
     first = databases.prepared("plane", _prepare)
     untouched = databases.content_digest(first)

@@ -140,6 +140,8 @@ def test_audit_tells_agreement_and_disagreement_by_its_exit_code(receipt: Receip
     assert ": agree\n" in done.output
     assert "measured without these probes: crash/every-point" in done.output
     assert "crash/exception" not in done.output
+    assert "fork/…" in done.output
+    assert "fork/two-values" not in done.output
     write(_edit(receipt, label=Label.UNDOCUMENTED, edit=lambda _, part: replace(part, label=Label.HOLDS)), file)
     done = _audit(str(file))
     assert done.exit_code == 1

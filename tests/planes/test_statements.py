@@ -170,6 +170,12 @@ def test_a_form_that_names_an_unknown_statement_is_an_error():
 # Bad files ----------------------------------------------------------------------------------------------------------
 
 
+def test_a_plane_whose_form_names_an_unknown_statement_is_refused():
+    misspelt = replace(GRAPH, forms=(replace(GRAPH.forms[0], statement="nobody"), *GRAPH.forms[1:]))
+    with pytest.raises(StatementsUnreadable, match=f"the form '{GRAPH.forms[0].name}' names the statement 'nobody'"):
+        load(misspelt)
+
+
 def test_an_entry_becomes_a_citation():
     assert parse(ENTRY, "a test") == (
         Citation(

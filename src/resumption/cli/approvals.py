@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
-from resumption.errors import SchemaMismatch, UnknownName
+from resumption.errors import SchemaMismatch, UnknownName, UnknownRecord
 from resumption.guard.claims import protocol, statements
 from resumption.guard.claims.records import Claim
+from resumption.guard.stores.opening import open_store
 from resumption.guard.stores.protocol import Work
+from resumption.report.text import report_console
 
 __all__ = ["approvals"]
+
+_PATIENCE = 30.0
+"""How many seconds a database that is busy is waited for."""
+
+_BEGINNING = 8
+"""How much of an interrupt's id and of a digest a table shows: enough for `show --interrupt`."""
+
+_SHORT = ("interrupt", "digest", "at (UTC)")
+"""Columns that are never broken: the others give way."""
 
 
 @click.group(short_help="Who decided what on guarded threads, and what was refused.")
@@ -33,13 +42,15 @@ def list_approvals(url: str, thread: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(entries, indent=2))
         return
-    table = Table("thread", "interrupt", "what", "digest", "delivery", "at", "from")
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for name in ("thread", "interrupt", "what", "digest", "delivery", "at (UTC)", "from"):
+        table.add_column(name, overflow="fold", no_wrap=name in _SHORT)
     for entry in entries:
         where = json.loads(entry["place"])
         place = f"{where['pid']}@{where['host']}"
-        short = (entry["digest"][:12], entry["delivery"], entry["at"][:19], place)
-        table.add_row(entry["thread"], entry["interrupt"], entry["what"], *short)
-    Console().print(table)
+        short = (entry["digest"][:_BEGINNING], entry["delivery"], entry["at"][:19].replace("T", " "), place)
+        table.add_row(entry["thread"], entry["interrupt"][:_BEGINNING], entry["what"], *short)
+    report_console().print(table)
 
 
 @approvals.command("show")
@@ -66,15 +77,10 @@ def show_approvals(thread: str, url: str, interrupt: str | None) -> None:
 
 
 def _entries(url: str) -> list[dict[str, Any]]:
-    if url.startswith("sqlite:///"):
-        from resumption.guard.stores.sqlite import SQLiteStore
-
-        found: Any = SQLiteStore(Path(url.removeprefix("sqlite:///")), 30.0)
-        sql = statements.SQLITE
-    else:
-        from resumption.guard.stores.postgres import PostgresStore
-
-        found, sql = PostgresStore(url, 30.0), statements.POSTGRES
+    found = open_store(url, _PATIENCE)
+    if not found.present():  # reading must not make an empty database
+        raise UnknownRecord(f"There is no database at {found.address}.", advice="Check --store.")
+    sql = statements.SQLITE if url.startswith("sqlite:") else statements.POSTGRES
 
     def reading() -> Work[list[dict[str, Any]]]:
         if not (yield from protocol.present(sql)):

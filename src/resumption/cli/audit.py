@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import click
 
 from resumption.errors import ReceiptUnreadable
 from resumption.harness.policy import ExitCode
-from resumption.harness.probes import PROBES
+from resumption.harness.probes import PROBES, Probe
 from resumption.harness.receipts import Receipt, read_receipt, write
 from resumption.harness.rejudging import disagreements, is_of_drill, rejudge, silent_on
 from resumption.report.output import writing
@@ -43,7 +44,7 @@ def audit(ctx: click.Context, paths: tuple[Path, ...], update: bool) -> None:
         found = disagreements(receipt)
         click.echo(f"{file}: {_extent(receipt)}: {f'{len(found)} disagree' if found else 'agree'}")
         if silent := silent_on(receipt, PROBES):
-            click.echo(f"  measured without these probes: {', '.join(probe.address for probe in silent)}")
+            click.echo(f"  measured without these probes: {', '.join(_summed_up(silent))}")
         for difference in found:
             click.echo(f"  {difference}")
         if update and found:
@@ -53,6 +54,18 @@ def audit(ctx: click.Context, paths: tuple[Path, ...], update: bool) -> None:
     if disagree and not update:
         ctx.exit(ExitCode.FINDINGS)
     ctx.exit(ExitCode.INCONCLUSIVE if drilled else ExitCode.CLEAN)
+
+
+def _summed_up(silent: Sequence[Probe]) -> list[str]:
+    """The probes' addresses; a group that is missing as a whole is named once."""
+    there, missing = Counter(map(_group, PROBES)), Counter(map(_group, silent))
+    whole = {group for group, count in missing.items() if count == there[group]}
+    told = (f"{_group(probe)}/…" if _group(probe) in whole else probe.address for probe in silent)
+    return list(dict.fromkeys(told))
+
+
+def _group(probe: Probe) -> str:
+    return probe.address.partition("/")[0]
 
 
 def _files(paths: Sequence[Path]) -> list[Path]:

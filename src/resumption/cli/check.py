@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 
@@ -149,9 +150,16 @@ def _acceptances(accepted: Sequence[str], reasons: Sequence[str], known: frozens
         if identity not in known:
             raise click.UsageError(
                 f"--accept {identity}: this run has no such cell. A name reads PLANE/PATH/BACKEND/PROPERTY, and then "
-                "/OPERATION/FORM where there are forms."
+                f"/OPERATION/FORM where there are forms. {_meant(identity, known)}"
             )
     return dict(zip(accepted, reasons, strict=True))
+
+
+def _meant(identity: str, known: frozenset[str]) -> str:
+    """The cells that somebody may have meant: those that begin so, or else those that are written most alike."""
+    meant = sorted(name for name in known if name.startswith(f"{identity}/"))
+    meant = meant or get_close_matches(identity, sorted(known), n=3)
+    return f"There is {', '.join(meant)}." if meant else "`check --json` writes the names of all."
 
 
 def _empty_folder(path: Path) -> Path:

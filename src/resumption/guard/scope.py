@@ -122,7 +122,8 @@ def _bound(what: str) -> _TaskScope:
     scope = _scope.get()
     if scope is None:
         raise KeyUnusable(
-            f"Outside a task there is no name for {what}.",
-            advice="Give the effect a key that names it in the world, or bind task_scope(run=…, branch=…, task=…).",
+            f"Outside a guarded graph's task there is no name for {what}.",
+            advice="Give the effect a key that names it in the world, guard the graph that calls it, or bind "
+            "task_scope(run=…, branch=…, task=…).",
         )
     return scope

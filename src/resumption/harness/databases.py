@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -18,9 +18,9 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from resumption.errors import PostgresMissing, WorkerLost
-from resumption.harness.tables import empty_tables, rows_digest, truncate, whole_digest
+from resumption.harness.tables import empty_tables, read_rows, rows_digest, truncate, whole_digest, write_rows
 
-__all__ = ["Databases"]
+__all__ = ["Content", "Databases"]
 
 _LOOKS = 5000
 _LOOK_SECONDS = 0.002
@@ -40,6 +40,16 @@ class _Template:
     empty: frozenset[str]
     """The tables without rows."""
     digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a database held beside what its template holds."""
+
+    rows: Mapping[str, bytes]
+    """By table, in the format of `COPY`."""
+    digest: str
+    """Of the whole database."""
 
 
 class Databases:
@@ -117,6 +127,18 @@ class Databases:
         """Return the SHA-256 of all rows in a database, however they are laid out."""
         with self._looking(database) as connection:
             return rows_digest(connection)
+
+    def content(self, database: str) -> Content:
+        """Read what a copy of a template holds by now. Nobody may be at work in it."""
+        with self._lock:
+            origin = self._origins[database]
+        with self._looking(database) as connection:
+            return Content(read_rows(connection, origin.empty - empty_tables(connection)), whole_digest(connection))
+
+    def fill(self, database: str, content: Content) -> bool:
+        """Write the content of another copy into a fresh one; whether nothing tells the two apart then."""
+        with self._looking(database) as connection:
+            return write_rows(connection, content.rows) and whole_digest(connection) == content.digest
 
     def drop(self, database: str) -> None:
         """Remove a database, whoever is connected to it."""

@@ -6,18 +6,20 @@ the oracle is read, before the trial's history can be looked at.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from resumption.harness.effects import EffectService
+from resumption.harness.prefixes import Beginning, Prefix, Prefixes, Shelf, copy_record
 from resumption.harness.process import Bench, Died, Process, Seat
 from resumption.harness.stores import Folders, Place, Stores
 from resumption.harness.zygote import Launcher
 from resumption.history.events import Crash, Drift, Durable, Exit, Oracle, Persist, Phase, Tamper
 from resumption.history.history import Header, History
-from resumption.history.ndjson import Appender, read_history
+from resumption.history.ndjson import Appender, encode, read_history
 from resumption.history.workload import Workload
 from resumption.planes.interface import Backend, Capability, Form, Operation, Outcome, Parked, PlaneSpec
 from resumption.worker import oracle
@@ -53,9 +55,13 @@ class Lab:
         *,
         stores: Stores | None = None,
         spawner: Launcher | None = None,
+        prefixes: Prefixes | None = None,
         thorough: bool = False,
     ) -> None:
-        """`spawner` starts the processes that a probe doesn't want to be forks; without one, no probe can have them."""
+        """`spawner` starts the processes that a probe doesn't want to be forks; without one, no probe can have them.
+
+        `prefixes` are the first halves of protocols that this lab shares with others of the same installation.
+        """
         self.spec = spec
         self.backend = backend
         self.form = form
@@ -68,6 +74,8 @@ class Lab:
         self._folder = folder
         self._stores = stores or Folders()
         self._spawner = spawner
+        self.prefixes = prefixes or Prefixes(folder / "prefixes")
+        """First halves of protocols, each run once."""
         self._trials = 0
 
     def has(self, capability: Capability) -> bool:
@@ -111,9 +119,19 @@ class Lab:
     def trace(self, workload: Workload) -> History:
         """The history of `workload` without faults, start to end: what kill points are enumerated from."""
         with self.trial(workload) as trial:
-            process = trial.process()
-            trial.complete(process, process.start())
+            trial.run_through()
         return self.observations[-1].history
+
+    def beginning(self, workload: Workload, fault: Fault | None) -> Beginning:
+        """What the first half of a protocol is, from the start to a fault, whatever comes after it."""
+        return Beginning(
+            plane=self.spec.name,
+            path=self.spec.path,
+            backend=self.backend.name,
+            form=self.form_for(Operation.DELIVER),
+            workload=workload,
+            fault=fault,
+        )
 
     @property
     def spawner(self) -> Launcher:
@@ -177,6 +195,8 @@ class Trial:
         oracle.create(self._record)
         self._service = EffectService(folder, self._record) if effect_service else None
         self._processes: list[Process] = []
+        self._numbered = 0
+        self._faults: list[tuple[int, Fault]] = []
         self._operations = 0
         self._deliveries = 0
         self._forks = 0
@@ -211,11 +231,83 @@ class Trial:
         return process
 
     def _seated(self, fault: Fault | None, store: Place, seat: Seat | None, launcher: Launcher | None) -> Process:
-        number = len(self._processes) + 1
-        log = self._folder / f"process-{number}.log"
-        process = Process(self._bench, number, store, log, fault, seat, launcher)
+        number = self._number_process(fault)
+        process = Process(self._bench, number, store, self._log(number), fault, seat, launcher)
         self._processes.append(process)
         return process
+
+    def run_into(self, fault: Fault) -> tuple[Process | None, Outcome | Died]:
+        """Run the program until the fault, and answer what is pending on the way: the first half of a protocol.
+
+        Must come first. Returns how that ended, and the process; None if it is dead. Where the fault kills, the first
+        half is run once for all trials that begin alike, and this one may go on from a copy of what was left.
+        """
+        if fault.mode is Mode.RAISE or self._service:
+            return self._run(fault)
+        with self._lab.prefixes.turn(self._lab.beginning(self._workload, fault)) as shelf:
+            if self._take_over(shelf.prefix, fault):
+                return None, Died()
+            process, outcome = self._run(fault)
+            if isinstance(outcome, Died):
+                self._keep(shelf)
+        return process, outcome
+
+    def run_through(self) -> None:
+        """Run the program without a fault from start to end, once for all trials that do. Must come first."""
+        with self._lab.prefixes.turn(self._lab.beginning(self._workload, None)) as shelf:
+            if not self._take_over(shelf.prefix, None):
+                process = self.process()
+                self.complete(process, process.start())
+                process.close()
+                self._keep(shelf)
+
+    def _run(self, fault: Fault) -> tuple[Process | None, Outcome | Died]:
+        process = self.process(fault)
+        outcome = self.complete(process, process.start())
+        return None if isinstance(outcome, Died) else process, outcome
+
+    def _keep(self, shelf: Shelf) -> None:
+        """Keep what the first process of this trial left, which is over: a copy, so that it stays as it is."""
+        if shelf.prefix is not None:
+            return  # it was there, and this store could not be made like it
+        shelf.folder.mkdir(parents=True)
+        copy_record(self._record, shelf.folder)
+        log = self._log(self._numbered)
+        if log.exists():
+            shutil.copyfile(log, shelf.folder / log.name)
+        header = encode(self._lab.header(self._workload))
+        shelf.prefix = Prefix(
+            folder=shelf.folder,
+            store=self._stores.keep(self._store, shelf.folder / "store"),
+            events=self._history.read_bytes().removeprefix(header),
+            operations=self._operations,
+            deliveries=self._deliveries,
+        )
+
+    def _take_over(self, prefix: Prefix | None, fault: Fault | None) -> bool:
+        """Go on behind a first half that another trial ran; False if that can't be, and nothing was done."""
+        if prefix is None:
+            return False
+        if not self._stores.refill(self._store, prefix.store):
+            self._store = self.new_store("own-store")
+            return False
+        copy_record(prefix.folder / self._record.name, self._folder)
+        log = self._log(self._number_process(fault))
+        if (prefix.folder / log.name).exists():
+            shutil.copyfile(prefix.folder / log.name, log)
+        with self._history.open("ab") as history:
+            history.write(prefix.events)
+        self._operations, self._deliveries = prefix.operations, prefix.deliveries
+        return True
+
+    def _number_process(self, fault: Fault | None) -> int:
+        self._numbered += 1
+        if fault is not None:
+            self._faults.append((self._numbered, fault))
+        return self._numbered
+
+    def _log(self, process: int) -> Path:
+        return self._folder / f"process-{process}.log"
 
     def successor(self, process: Process, *, workload: Workload | None = None) -> Process:
         """The side that comes after `process`: a new one, or the same where state dies with its process.
@@ -297,8 +389,7 @@ class Trial:
             self._service.stop()
         self._appender.append(Oracle(process=0, fired=oracle.fired(self._record)))
         history = read_history(self._history)
-        failed = [(process.number, process.fault) for process in self._processes if process.fault is not None]
-        problems = (_problem(history, number, fault) for number, fault in failed)
+        problems = (_problem(history, number, fault) for number, fault in self._faults)
         infeasible = any(crash.point.endswith(INFEASIBLE) for crash in history.of(Crash))
         return Observation(history, "; ".join(filter(None, problems)), infeasible)
 
@@ -333,7 +424,8 @@ class Trial:
 
     def _note_exit(self, process: int, status: int) -> None:
         if status < 0:
-            self._stores.settle(self._processes[process - 1].store, process)
+            (store,) = (each.store for each in self._processes if each.number == process)
+            self._stores.settle(store, process)
         self._appender.append(Exit(process=0, who=process, code=max(status, 0), signal=max(-status, 0)))
 
 

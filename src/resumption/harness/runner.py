@@ -17,6 +17,7 @@ from resumption.harness.cells import Job, Result, cells_of, history_name
 from resumption.harness.environments import Environment
 from resumption.harness.installations import INSTALLED, Installation
 from resumption.harness.lab import Lab
+from resumption.harness.prefixes import Prefixes
 from resumption.harness.probes import Probe
 from resumption.harness.receipts import Cell, Receipt, new_receipt
 from resumption.harness.stores import PostgresServer, stores_for
@@ -112,13 +113,17 @@ def _plane(spec: PlaneSpec, release: str) -> str:
 
 
 def _plan(specs: Sequence[PlaneSpec], probes: Sequence[Probe], release: str, *, thorough: bool) -> list[Job]:
-    """Every job there is: a probe without an operation once, others once for each form of theirs."""
+    """Every job there is: a probe without an operation once, others once for each form of theirs.
+
+    Jobs that run side by side are of different backends, if there are several: forms on one backend share what they
+    begin with, and would wait for each other.
+    """
     return [
         Job(spec, backend, probe, form, release, thorough)
         for spec in specs
-        for backend in spec.backends
         for probe in probes
         for form in (spec.forms_of(probe.operation) if probe.operation else (None,))
+        for backend in spec.backends
     ]
 
 
@@ -130,10 +135,11 @@ def _run_all(
     jobs: int,
     listen: Callable[[Progress], None],
 ) -> list[Result]:
+    prefixes = Prefixes(workspace / "prefixes")
     with ThreadPoolExecutor(jobs, thread_name_prefix="resumption-job") as pool:
         futures = {
             pool.submit(
-                _run, job, environments[_plane(job.spec, job.release)], server, workspace / f"job-{number}"
+                _run, job, environments[_plane(job.spec, job.release)], server, workspace / f"job-{number}", prefixes
             ): job
             for number, job in enumerate(plan)
         }
@@ -160,7 +166,7 @@ def _too_old(spec: PlaneSpec, pins: Mapping[str, str]) -> str:
     return ""
 
 
-def _run(job: Job, environment: Environment, server: PostgresServer, folder: Path) -> Result:
+def _run(job: Job, environment: Environment, server: PostgresServer, folder: Path, prefixes: Prefixes) -> Result:
     version = environment.pins.get(job.spec.package, "") if job.spec.package else ""
     if job.reason_against:
         return Result(job, version)
@@ -180,6 +186,7 @@ def _run(job: Job, environment: Environment, server: PostgresServer, folder: Pat
             folder,
             stores=stores,
             spawner=spawner,
+            prefixes=prefixes,
             thorough=job.thorough,
         )
         try:

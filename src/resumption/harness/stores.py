@@ -18,9 +18,9 @@ from resumption.harness.workspace import memory_folder
 from resumption.planes.interface import Backend, PlaneSpec
 
 if TYPE_CHECKING:
-    from resumption.harness.databases import Databases
+    from resumption.harness.databases import Content, Databases
 
-__all__ = ["DatabaseStores", "Folders", "Place", "PostgresServer", "Stores", "stores_for"]
+__all__ = ["DatabaseStores", "Folders", "Kept", "Place", "PostgresServer", "Stores", "stores_for"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,14 @@ class Place:
         return f"{self.database} application_name={_session(process)}" if self.database else ""
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a store held when it was kept: the files, and on a server the rows too."""
+
+    folder: Path
+    content: Content | None = None
+
+
 Prepare = Callable[[Place], None]
 """Opens a run in an empty store and ends, so that the framework makes there what every store has."""
 
@@ -47,6 +55,12 @@ class Stores(Protocol):
 
     def copy(self, place: Place, folder: Path) -> Place:
         """Copy a store, in which nobody may be at work."""
+
+    def keep(self, place: Place, folder: Path) -> Kept:
+        """Keep what a store holds, in which nobody may be at work; files go into `folder`."""
+
+    def refill(self, place: Place, kept: Kept) -> bool:
+        """Give an empty store what was kept; whether nothing tells it from the one that was kept then."""
 
     def settle(self, place: Place, process: int) -> None:
         """Return when nothing more of a killed process becomes durable."""
@@ -73,6 +87,16 @@ class Folders:
         """Copy byte for byte."""
         shutil.copytree(place.folder, folder)
         return Place(folder)
+
+    def keep(self, place: Place, folder: Path) -> Kept:
+        """Copy byte for byte."""
+        shutil.copytree(place.folder, folder)
+        return Kept(folder)
+
+    def refill(self, place: Place, kept: Kept) -> bool:
+        """Copy byte for byte."""
+        shutil.copytree(kept.folder, place.folder, dirs_exist_ok=True)
+        return True
 
     def settle(self, place: Place, process: int) -> None:
         """What a process wrote to a file ends with the process."""
@@ -108,6 +132,16 @@ class DatabaseStores:
         """Have the server copy the database."""
         folder.mkdir(parents=True)
         return Place(folder, self._databases.copy(place.database))
+
+    def keep(self, place: Place, folder: Path) -> Kept:
+        """Copy the files, and read the rows."""
+        shutil.copytree(place.folder, folder)
+        return Kept(folder, self._databases.content(place.database))
+
+    def refill(self, place: Place, kept: Kept) -> bool:
+        """Copy the files, and write the rows in the order in which they lay."""
+        shutil.copytree(kept.folder, place.folder, dirs_exist_ok=True)
+        return kept.content is not None and self._databases.fill(place.database, kept.content)
 
     def settle(self, place: Place, process: int) -> None:
         """Wait for the end of the process's sessions."""

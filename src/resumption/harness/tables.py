@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import LiteralString
 
 import psycopg
 from psycopg import sql
 
-__all__ = ["empty_tables", "rows_digest", "truncate", "whole_digest"]
+__all__ = ["empty_tables", "read_rows", "rows_digest", "truncate", "whole_digest", "write_rows"]
 
 _TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname"
 
@@ -61,6 +62,30 @@ def truncate(connection: psycopg.Connection, tables: Iterable[str]) -> None:
     """Leave the tables as they were when they were made: without rows, with new files, their sequences restarted."""
     if names := [sql.Identifier(table) for table in sorted(tables)]:
         connection.execute(sql.SQL("TRUNCATE {} RESTART IDENTITY CASCADE").format(sql.SQL(", ").join(names)))
+
+
+def read_rows(connection: psycopg.Connection, tables: Iterable[str]) -> dict[str, bytes]:
+    """Return the rows of each table in the binary format of `COPY`, in the order in which they lie."""
+    rows = {}
+    for table in sorted(tables):
+        with connection.cursor() as cursor, cursor.copy(_copy("COPY {} TO STDOUT (FORMAT binary)", table)) as copy:
+            rows[table] = b"".join(copy)
+    return rows
+
+
+def write_rows(connection: psycopg.Connection, rows: Mapping[str, bytes]) -> bool:
+    """Add what `read_rows` returned to tables without rows; False if a constraint between them refuses that order."""
+    try:
+        for table, data in rows.items():
+            with connection.cursor() as cursor, cursor.copy(_copy("COPY {} FROM STDIN (FORMAT binary)", table)) as copy:
+                copy.write(data)
+    except psycopg.IntegrityError:
+        return False
+    return True
+
+
+def _copy(statement: LiteralString, table: str) -> sql.Composed:
+    return sql.SQL(statement).format(sql.Identifier(table))
 
 
 def _tables(connection: psycopg.Connection) -> list[str]:

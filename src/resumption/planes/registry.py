@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import entry_points
 
-from resumption.errors import UnknownName
+from resumption.errors import EnvironmentBroken, UnknownName
 from resumption.planes.interface import PlaneSpec
 
 __all__ = ["GROUP", "families", "specs"]
@@ -40,7 +40,10 @@ def families() -> tuple[str, ...]:
 
 
 def specs(name: str) -> Sequence[PlaneSpec]:
-    """The planes called `name`, or all of the family called so. Raises `UnknownName`."""
+    """The planes called `name`, or all of the family called so.
+
+    Raises `UnknownName`, and `EnvironmentBroken` for a family of another package that can't be loaded.
+    """
     for family in families():
         if name == family or name.startswith(f"{family}-"):
             found = _load(family)
@@ -56,6 +59,20 @@ def _load(family: str) -> Sequence[PlaneSpec]:
     if family in _BUILT_IN:
         loaded: Sequence[PlaneSpec] = import_module(_BUILT_IN[family]).SPECS
         return loaded
-    (entry,) = entry_points(group=GROUP, name=family)
-    registered: Sequence[PlaneSpec] = entry.load()
+    found = entry_points(group=GROUP, name=family)
+    registrars = ", ".join(sorted(entry.dist.name if entry.dist else entry.value for entry in found))
+    advice = "Repair or uninstall it. docs/adapters.md says what is registered."
+    if len(found) > 1:
+        raise EnvironmentBroken(f"Planes called {family!r} are registered by {registrars}.", advice="Uninstall one.")
+    (entry,) = found
+    try:
+        registered = entry.load()
+    except Exception as error:  # whatever another package raises as it is imported
+        why = f"{type(error).__name__}: {error}"
+        raise EnvironmentBroken(
+            f"The planes {family!r} of {registrars} can't be loaded from {entry.value}: {why}.",
+            advice=advice,
+        ) from error
+    if not isinstance(registered, Sequence) or not all(isinstance(spec, PlaneSpec) for spec in registered):
+        raise EnvironmentBroken(f"{entry.value} of {registrars} is no sequence of PlaneSpec.", advice=advice)
     return registered

@@ -79,7 +79,7 @@ class Citation:
 def load(spec: PlaneSpec) -> tuple[Citation, ...]:
     """Return what a plane's framework states of that plane; nothing for a plane that lives in this package.
 
-    Raises `StatementsUnreadable` if the file is missing, malformed, or says a thing twice.
+    Raises `StatementsUnreadable` if the file is missing, malformed, says a thing twice, or lacks what a form names.
     """
     if not spec.package:
         return ()
@@ -88,7 +88,16 @@ def load(spec: PlaneSpec) -> tuple[Citation, ...]:
         text = resources.files(package).joinpath(_FILE).read_text(encoding="utf-8")
     except OSError as error:
         raise _unreadable(package, f"it can't be read ({error.strerror})") from error
-    return tuple(found for found in parse(text, package) if not found.paths or spec.path in found.paths)
+    citations = tuple(found for found in parse(text, package) if not found.paths or spec.path in found.paths)
+    for form in spec.forms:
+        try:
+            cited_by(citations, form)
+        except KeyError as error:
+            raise _unreadable(
+                package,
+                f"the form {form.name!r} names the statement {form.statement!r}, and no form statement has that id",
+            ) from error
+    return citations
 
 
 def parse(text: str, name: str) -> tuple[Citation, ...]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from resumption.guard.claims.sessions import SessionLocks
 from resumption.guard.langgraph import admission
 
 from ..support import child
@@ -122,10 +123,12 @@ def test_an_executor_that_lost_its_lease_takes_nothing_back(quick, database, pay
 @on_server
 def test_without_a_look_at_the_last_grant_it_takes_the_thread_back(quick, database, monkeypatch):
     """What the look keeps from happening, happens."""
+    attempt = SessionLocks.attempt
 
     def nothing(*_: object) -> Any:
         yield from ()
 
+    monkeypatch.setattr(SessionLocks, "attempt", lambda locks, thread, fences: attempt(locks, thread))
     monkeypatch.setattr(admission, "_glance", nothing)
     assert wakes_in_its_successors_gate(quick, database, None) == ("draft,pay=yes,notify", "Fenced")
     assert quick.fired().count("pay=yes") == 2

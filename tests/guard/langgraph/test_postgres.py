@@ -26,7 +26,7 @@ from resumption.guard.claims.records import Fence
 from resumption.guard.effects import Ledger, effect
 from resumption.guard.langgraph.tenure import Tenure
 from resumption.harness.relay import Relay
-from resumption.langgraph import Fenced, GuardError, RunBusy, guard
+from resumption.langgraph import Fenced, GuardError, RunBusy, fork, guard
 
 from ..support import child
 from .programs import THREAD, answer
@@ -199,6 +199,62 @@ def test_a_grant_on_an_event_loop_that_rests_on_an_old_look_is_refused(bench, ur
 
     asyncio.run(run())
     assert rows(url, "resumption_refusals") == 0
+
+
+def test_a_lock_tells_the_last_grant_from_the_tables_that_the_saver_uses(bench, url):
+    """They are where the saver's own connection finds them, which the lock's session doesn't."""
+    with psycopg.Connection.connect(url, **_OPTIONS) as connection:
+        connection.execute('CREATE SCHEMA "of tenant"')
+        connection.execute('SET search_path = "of tenant"')
+        saver = PostgresSaver(connection)
+        saver.setup()
+        app = guard(builder(bench).compile(checkpointer=saver))
+        lives(bench, app)
+        (last,) = connection.execute("SELECT number, holder FROM resumption_fences WHERE thread = 't'").fetchall()
+        held = app.checkpointer.guard_locks.attempt("t")
+        assert held.seen == Fence(last["number"], last["holder"])
+        held.release()
+
+
+@pytest.mark.parametrize(
+    "otherwise",
+    [
+        ["CREATE ROLE acts SUPERUSER", "SET ROLE acts"],
+        [
+            "CREATE TABLE resumption_fences (thread TEXT PRIMARY KEY, number BIGINT NOT NULL, holder TEXT)",
+            "ALTER TABLE resumption_fences ENABLE ROW LEVEL SECURITY",
+        ],
+    ],
+    ids=["another role", "rows of one's own"],
+)
+def test_where_the_session_of_the_lock_may_see_other_rows_the_saver_looks(bench, url, otherwise):
+    with psycopg.Connection.connect(url, **_OPTIONS) as connection:
+        for statement in otherwise:
+            connection.execute(statement)
+        app = guard(builder(bench).compile(checkpointer=PostgresSaver(connection)))
+        held = app.checkpointer.guard_locks.attempt("other")
+        assert held.seen is None
+        held.release()
+        lives(bench, app)
+
+
+def test_a_copy_of_a_thread_that_another_was_granted_meanwhile_is_refused(bench, url, monkeypatch):
+    """The lease of the new thread can be lost, as any, between its taking and the first write."""
+    with PostgresSaver.from_conn_string(url) as saver:
+        app = guard(builder(bench).compile(checkpointer=saver))
+        app.invoke(INPUT, THREAD)
+        parked, write = app.get_state(THREAD), app.checkpointer.guard_write
+
+        def overtaken(tenure: Any, make: Any) -> Any:
+            with psycopg.connect(url, autocommit=True) as connection:
+                connection.execute("INSERT INTO resumption_fences VALUES ('copy', 1, 'another')")
+            monkeypatch.undo()
+            return write(tenure, make)
+
+        monkeypatch.setattr(app.checkpointer, "guard_write", overtaken)
+        with pytest.raises(Fenced):
+            fork(app, parked.config, "A", interrupt=parked.interrupts[0].id, into="copy")
+        assert app.get_state({"configurable": {"thread_id": "copy"}}).values == {}
 
 
 # The network between an executor and the database is cut: what was sent arrives when it is whole again. ---------------

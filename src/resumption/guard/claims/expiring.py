@@ -19,6 +19,7 @@ from resumption.guard import telemetry
 from resumption.guard.claims import leases
 from resumption.guard.claims.leases import Request, Sighting
 from resumption.guard.claims.locks import Held
+from resumption.guard.claims.records import Fence
 from resumption.guard.claims.tables import Leases
 from resumption.guard.stores.protocol import Work
 
@@ -132,6 +133,7 @@ class _Lease:
 
     exclusive = False
     expires = True
+    seen: Fence | None = None
 
     def __init__(self, locks: ExpiringLocks, request: Request, number: int) -> None:
         self.thread = request.thread

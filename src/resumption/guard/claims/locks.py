@@ -19,6 +19,7 @@ from collections.abc import Hashable
 from pathlib import Path
 from typing import Protocol
 
+from resumption.guard.claims.records import Fence
 from resumption.guard.liveness import try_lock
 
 __all__ = ["FileLocks", "Held", "Locks", "ProcessLocks", "offset"]
@@ -32,6 +33,8 @@ class Held(Protocol):
     by the time that its holder writes."""
     expires: bool
     """Whether it is lost by a pause alone. Then it may have been taken from one that pauses, and goes on to write."""
+    seen: Fence | None
+    """The thread's last grant, if it was read while this lock was certainly held."""
 
     def holds(self) -> bool:
         """Whether it is still held. Asks whoever could have freed it; a kernel frees nothing of a living process."""
@@ -70,6 +73,7 @@ class _Descriptor:
 
     exclusive = True
     expires = False
+    seen: Fence | None = None
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor: int | None = descriptor
@@ -131,6 +135,7 @@ class _Entry:
 
     exclusive = True
     expires = False
+    seen: Fence | None = None
 
     def __init__(self, locks: ProcessLocks, thread: str) -> None:
         self._locks = locks

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from resumption.decide.lease import Lease, fence_after, holds, lease
 from resumption.errors import Fenced, SchemaMismatch
 from resumption.guard.claims.records import Claim, Delivery, Fence
-from resumption.guard.claims.statements import SCHEMA_VERSION, Statements
+from resumption.guard.claims.statements import FENCES_READABLE, SCHEMA_VERSION, Statements
 from resumption.guard.stores.protocol import Work
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "now",
     "place",
     "present",
+    "readable",
     "refusing",
     "unclaiming",
 ]
@@ -53,6 +54,12 @@ def present(sql: Statements) -> Work[bool]:
     if not found.rows or found.rows[0][0] is None:
         return False
     return (yield from _version(sql)) == SCHEMA_VERSION
+
+
+def readable() -> Work[str | None]:
+    """The full name of PostgreSQL's table of fences, if whoever has the lock may read it in the lock's own session."""
+    found = yield FENCES_READABLE, ()
+    return str(found.rows[0][0]) if found.rows else None
 
 
 def creating(sql: Statements) -> Work[None]:

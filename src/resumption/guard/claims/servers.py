@@ -15,6 +15,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import psycopg
@@ -22,7 +23,7 @@ import psycopg
 from resumption.guard import telemetry
 from resumption.guard.claims.expiring import ExpiringLocks
 from resumption.guard.claims.leases import LEASE_SECONDS
-from resumption.guard.claims.locks import Held, Locks
+from resumption.guard.claims.locks import Held
 from resumption.guard.claims.sessions import SessionLocks
 from resumption.guard.claims.statements import HAS_LEASES, LEASES_POSTGRES
 from resumption.guard.stores.poolers import is_shared
@@ -30,7 +31,7 @@ from resumption.guard.stores.postgres import execute_on
 from resumption.guard.stores.protocol import Work
 from resumption.guard.stores.session import drive
 
-__all__ = ["LeaseTable", "ServerLocks", "server_locks"]
+__all__ = ["LeaseTable", "Seeing", "ServerLocks", "server_locks"]
 
 T = TypeVar("T")
 Connect = Callable[[], psycopg.Connection[Any]]
@@ -47,15 +48,18 @@ class ServerLocks:
         """`connect` opens a connection, in autocommit mode, that prepares no statements."""
         self._connect = connect
         self._leases: ExpiringLocks | None = None
-        self._sessions: Locks = SessionLocks(self._own_session)
+        self._sessions = SessionLocks(self._own_session)
         self._guard = threading.Lock()
         _all.add(self)
 
-    def attempt(self, thread: str) -> Held | None:
-        """Take the lock of a thread, without waiting; None if somebody else has it."""
+    def attempt(self, thread: str, fences: str | None = None) -> Held | None:
+        """Take the lock of a thread, without waiting; None if somebody else has it.
+
+        `fences` is as for `SessionLocks`. A lease that expires tells nothing by it: it is lost without its session.
+        """
         if self._leases is None:
             try:
-                return self._sessions.attempt(thread)
+                return self._sessions.attempt(thread, fences)
             except _Shared as reason:
                 with self._guard:
                     if self._leases is None:
@@ -79,6 +83,19 @@ class ServerLocks:
     def forget(self) -> None:
         """In a forked child, where another thread of the parent may have held the guard."""
         self._guard = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Seeing:
+    """The locks of a database for one saver, whose table of fences is read along with each."""
+
+    locks: ServerLocks
+    fences: str
+    """The table's full name."""
+
+    def attempt(self, thread: str) -> Held | None:
+        """Take the lock of a thread, without waiting; None if somebody else has it."""
+        return self.locks.attempt(thread, self.fences)
 
 
 class LeaseTable:

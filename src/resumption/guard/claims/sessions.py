@@ -4,6 +4,9 @@ Each process has one session of its own for the locks of a database, beside the 
 server frees the locks when the session ends: at the process's death, but also when the network cuts the two apart. An
 executor that was cut off may therefore live on beside its successor, and it is the fence that refuses its writes.
 
+It tells along with a lock who was granted the thread last: what a session reads after it got the lock, it reads while
+it has it.
+
 A session's locks are re-entrant, so threads of one process are told apart by what the process itself remembers. Behind
 a pooler that hands out sessions by transaction there is no such thing as a session: see `servers`.
 """
@@ -18,11 +21,13 @@ from typing import Any
 
 import psycopg
 from psycopg.abc import PQGen
-from psycopg.pq import ExecStatus
+from psycopg.pq import Escaping, ExecStatus
+from psycopg.pq.abc import PGresult
 from psycopg.waiting import Ready, Wait
 
 from resumption.guard.claims.locks import Held, offset
-from resumption.guard.claims.statements import ASK_SESSION, FREE_SESSION, TRY_SESSION
+from resumption.guard.claims.records import Fence
+from resumption.guard.claims.statements import ASK_SESSION, FREE_SESSION, GLANCE_SESSION, TRY_SESSION
 
 __all__ = ["SessionLocks"]
 
@@ -41,27 +46,38 @@ class SessionLocks:
         self._session: _Session | None = None
         self._held: set[int] = set()
 
-    def attempt(self, thread: str) -> Held | None:
-        """Take the lock of a thread, without waiting; None if another session, or another run here, has it."""
+    def attempt(self, thread: str, fences: str | None = None) -> Held | None:
+        """Take the lock of a thread, without waiting; None if another session, or another run here, has it.
+
+        `fences` is the full name of the table that has the thread's last grant, where a session of this process may
+        read it: then the lock tells what it says.
+        """
         key = offset(thread)
         with self._guard:
             if key in self._held:
                 return None
-            session, granted = self._ask(key)
-            if not granted:
-                return None
-            self._held.add(key)
-        return _Entry(self, key, session)
+            taken = self._take(key, thread, fences)
+            if taken is not None:
+                self._held.add(key)
+            return taken
 
-    def _ask(self, key: int) -> tuple[_Session, bool]:
+    def _take(self, key: int, thread: str, fences: str | None) -> _Entry | None:
         session = self._session
         if session is not None and not session.closed:
             try:
-                return session, session.ask(TRY_SESSION, key) == b"t"
+                return self._taken_in(session, key, thread, fences)
             except psycopg.OperationalError:
-                session.close()  # whoever held locks of it has lost them, and will find out by the fence
+                pass  # it is closed: whoever held locks of it has lost them, and will find out by the fence
         session = self._session = _Session(self._connect())
-        return session, session.ask(TRY_SESSION, key) == b"t"
+        return self._taken_in(session, key, thread, fences)
+
+    def _taken_in(self, session: _Session, key: int, thread: str, fences: str | None) -> _Entry | None:
+        try:
+            granted, seen = session.take(key, thread, fences)
+        except psycopg.OperationalError:
+            session.close()  # it may have the lock, of which nobody would know
+            raise
+        return _Entry(self, key, session, seen) if granted else None
 
     def lives(self, session: _Session) -> bool:
         """Whether the server still has this session, and with it its locks."""
@@ -80,7 +96,7 @@ class SessionLocks:
         with self._guard:
             if not session.closed:
                 try:
-                    session.tell(FREE_SESSION, key)
+                    session.tell(FREE_SESSION % key)
                 except psycopg.OperationalError:
                     session.close()  # the server frees the locks of a session that broke
             self._held.discard(key)
@@ -102,6 +118,8 @@ class _Session:
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection = connection
+        # Whatever the server's default is: the look at a grant must not be older than the lock that is taken before it.
+        connection.execute("SET default_transaction_isolation = 'read committed'")
         self._unread = False
         self.inherited = False
         """Whether it is that of the process that this one was forked from."""
@@ -115,16 +133,30 @@ class _Session:
         """End it. The server frees its locks."""
         self._connection.close()
 
-    def ask(self, sql: bytes, *keys: int) -> bytes | None:
-        """Execute a statement; returns the one value that it selects, as text."""
-        self.tell(sql, *keys)
+    def take(self, key: int, thread: str, fences: str | None) -> tuple[bool, Fence | None]:
+        """Take a lock if it is free. Whether it was, and the thread's last grant by the table `fences`, if named."""
+        glance = b""
+        if fences is not None:
+            pgconn, encoding = self._connection.pgconn, self._connection.info.encoding
+            glance = GLANCE_SESSION % (
+                fences.encode(encoding),
+                Escaping(pgconn).escape_literal(thread.encode(encoding)),
+            )
+        lock, *seen = self.ask(TRY_SESSION % key + glance)
+        if lock.get_value(0, 0) != b"t":
+            return False, None
+        return True, _fence(seen[0]) if seen else None
+
+    def ask(self, sql: bytes) -> list[PGresult]:
+        """Execute a query, and wait for the results of its statements, which are text."""
+        self.tell(sql)
         return self._connection.wait(self._read())
 
-    def tell(self, sql: bytes, *keys: int) -> None:
-        """Have a statement executed. What became of it is known when the session is used again."""
+    def tell(self, sql: bytes) -> None:
+        """Have a query executed. What became of it is known when the session is used again."""
         if self._unread:
             self._connection.wait(self._read())
-        self._connection.pgconn.send_query_params(sql, [b"%d" % key for key in keys])
+        self._connection.pgconn.send_query(sql)
         self._unread = True
         self._connection.wait(self._sent())
 
@@ -134,9 +166,9 @@ class _Session:
             if (yield Wait.RW) & Ready.R:
                 self._connection.pgconn.consume_input()
 
-    def _read(self) -> PQGen[bytes | None]:
+    def _read(self) -> PQGen[list[PGresult]]:
         pgconn = self._connection.pgconn
-        value: bytes | None = None
+        results: list[PGresult] = []
         while True:
             while pgconn.is_busy():
                 yield Wait.R
@@ -144,10 +176,20 @@ class _Session:
             result = pgconn.get_result()
             if result is None:
                 self._unread = False
-                return value
+                return results
             if result.status != ExecStatus.TUPLES_OK:
                 raise psycopg.OperationalError(result.get_error_message())
-            value = result.get_value(0, 0)
+            results.append(result)
+
+
+def _fence(found: PGresult) -> Fence:
+    rows = [(_text(found, row, 0), _text(found, row, 1)) for row in range(found.ntuples)]
+    return Fence.of(rows)
+
+
+def _text(found: PGresult, row: int, column: int) -> str | None:
+    value = found.get_value(row, column)
+    return None if value is None else value.decode()
 
 
 class _Entry:
@@ -156,7 +198,8 @@ class _Entry:
     exclusive = False  # the server may have given the session up, and the lock to another
     expires = False
 
-    def __init__(self, locks: SessionLocks, key: int, session: _Session) -> None:
+    def __init__(self, locks: SessionLocks, key: int, session: _Session, seen: Fence | None) -> None:
+        self.seen = seen
         self._locks = locks
         self._key: int | None = key
         self._session = session

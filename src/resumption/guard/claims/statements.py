@@ -9,7 +9,9 @@ from resumption.guard.claims.records import CLAIM_COLUMNS, DELIVERY_COLUMNS
 
 __all__ = [
     "ASK_SESSION",
+    "FENCES_READABLE",
     "FREE_SESSION",
+    "GLANCE_SESSION",
     "HAS_LEASES",
     "LEASES_POSTGRES",
     "LEASES_SQLITE",
@@ -25,9 +27,18 @@ __all__ = [
 SCHEMA_VERSION = 2
 """2: a claim has `finished`. Tables that call themselves 1 may have it too: the column came before the number."""
 
-TRY_SESSION = b"SELECT pg_try_advisory_lock($1)"
-FREE_SESSION = b"SELECT pg_advisory_unlock($1)"
+TRY_SESSION = b"SELECT pg_try_advisory_lock(%d)"
+GLANCE_SESSION = b"; SELECT number, holder FROM %b WHERE thread = %b"
+"""Follows `TRY_SESSION`, in one query. Read committed, it sees what was committed by the time that the lock was had."""
+FREE_SESSION = b"SELECT pg_advisory_unlock(%d)"
 ASK_SESSION = b"SELECT 1"
+
+FENCES_READABLE = (
+    "SELECT quote_ident(nspname) || '.' || quote_ident(relname) FROM pg_class JOIN pg_namespace"
+    " ON pg_namespace.oid = relnamespace WHERE pg_class.oid = to_regclass('resumption_fences')"
+    " AND NOT relrowsecurity AND current_user = session_user"
+)
+"""The table of fences by its full name, if any session of the same user reads the same in it as this one."""
 
 HAS_LEASES = "SELECT to_regclass('resumption_leases') IS NOT NULL"
 """Whether executors of this database have had to lease."""

@@ -77,7 +77,7 @@ def _glance(tenure: Tenure, house: House) -> Course[None]:
     A lease that expires may have been taken from one that wakes and writes. So the fence is up before anything is read,
     unless this executor has paused for so long, too: then another may have put up its own before the look.
     """
-    if not tenure.exclusive:
+    if not tenure.exclusive and tenure.seen is None:
         tenure.seen = yield Read(lambda: protocol.glancing(house.keeper.guard_sql, tenure.thread))
         tenure.must_hold()  # or the grant that was seen may be a successor's
     if tenure.expires:
@@ -257,8 +257,6 @@ def _resume(
     call: Call, house: House, tenure: Tenure | None, bound: tuple[Bound, ...] | None
 ) -> Course[Run | Replay | _Wait]:
     sight = yield from house.look(call, tenure)
-    if tenure is not None and not tenure.exclusive:
-        tenure.must_hold()  # or the grant that was seen may be a successor's
     if bound is None:
         bound = yield from _bind(call, house, sight, busy=tenure is None)
     verdicts = [(one, _claim(one, sight, house, leased=tenure is not None)) for one in bound]

@@ -43,6 +43,11 @@ def guard(
     if isinstance(graph, GuardedGraph):
         return graph
     check_seams()
+    if not hasattr(graph, "checkpointer"):  # a builder, or a function that makes a graph
+        raise UnsupportedSaver(
+            f"A {type(graph).__name__} is no compiled graph.",
+            advice="Guard what it becomes: guard(builder.compile(checkpointer=saver)).",
+        )
     if isinstance(graph.checkpointer, bool):
         raise UnsupportedSaver(
             f"{graph.get_name()} is made to be part of another graph, whose checkpointer it uses or does without.",

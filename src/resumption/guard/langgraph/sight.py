@@ -118,6 +118,7 @@ def look(
     found: _Found = yield Read(lambda: _seeing(call, glancing, sql, slots, nested_under))
     if tenure is not None and glancing:
         tenure.seen = found.fence
+        tenure.must_hold()  # or the grant that was seen may be a successor's
     step = found.superstep
     questions = step.questions(unpack)
     owners = {question.identity: step.owner_of(question, topology.names, unpack) for question in questions}

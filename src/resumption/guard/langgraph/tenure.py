@@ -29,7 +29,7 @@ class Tenure:
         self.token = secrets.token_hex(16)
         self.fence: int | None = None
         """The fence of this tenure's grant; None until its first write has made one."""
-        self.seen: Fence | None = None
+        self.seen: Fence | None = held.seen
         """The last grant before this tenure's, read since the lease was taken; None for a lease that can't be lost."""
         self.attempted = False
         """Whether a grant was asked for, and may have been made without this executor's knowing."""

@@ -50,7 +50,7 @@ def run_twin(site: Site, request: Request, way: Way, name: str, instead: Mapping
         stuck = driver.finish(process, process.start(request.input))
         if stuck is not None:
             raise DrillFailed(
-                f"{request.target} doesn't come to its end, without any fault: {stuck.reason}.",
+                f"{request.target} doesn't come to its end, without any fault: {stuck.reason.rstrip('.')}.",
                 advice="Run it by hand with this input and these decisions first.",
             )
     if ground.observation is None:

@@ -41,12 +41,9 @@ _SAMPLE = 5  # frozen prefixes, where not all are tried
 def _crash_and_recover(lab: Lab, fault: Fault, workload: Workload = SEQUENCE) -> None:
     """One trial: let a run fail, recover it, where the process died in a new one, and let it end."""
     with lab.trial(workload) as trial:
-        first = trial.process(fault)
-        outcome = trial.complete(first, first.start())
-        second = first
-        if isinstance(outcome, Died):
-            second = trial.process()
+        alive, outcome = trial.run_into(fault)
         if isinstance(outcome, Died | Failed):
+            second = alive or trial.process()
             trial.complete(second, second.recover())
 
 
@@ -113,8 +110,7 @@ def identical_logs(lab: Lab) -> None:
     for fault in kill_points(lab.trace(SEQUENCE)):
         if is_effect_after(fault.point):
             with lab.trial(SEQUENCE) as trial:
-                first = trial.process(fault)
-                trial.complete(first, first.start())
+                trial.run_into(fault)
                 for branch in COPIES:
                     other = trial.process(store=trial.copy_store(branch))
                     other.branch = branch

@@ -14,7 +14,7 @@ from psycopg.rows import dict_row, tuple_row
 from resumption.guard.claims import protocol, statements
 from resumption.guard.langgraph import statements as slots
 from resumption.guard.langgraph.savers.base import AwaitedSaver, Open, fenced, opened
-from resumption.guard.langgraph.savers.postgres import CONFLICTS, SPOIL, UNASKED, asks, locks_of
+from resumption.guard.langgraph.savers.postgres import CONFLICTS, SPOIL, UNASKED, asks, locks_of, seeing
 from resumption.guard.langgraph.tenure import Tenure
 from resumption.guard.stores.protocol import Reply, Statement, Work
 from resumption.guard.stores.session import adrive
@@ -41,6 +41,7 @@ class GuardedAsyncPostgres(AwaitedSaver, AsyncPostgresSaver):
             return
         if not await self.guard_aread(lambda: protocol.present(self.guard_sql)):
             await self.guard_awrite(None, lambda: protocol.creating(self.guard_sql))
+        self.guard_locks = seeing(locks_of(self.conn), await self.guard_aread(protocol.readable))
         self._is_ready = True
 
     def guard_ready(self) -> None:

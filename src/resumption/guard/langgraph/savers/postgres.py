@@ -17,14 +17,15 @@ from psycopg import errors
 from psycopg.rows import dict_row, tuple_row
 
 from resumption.guard.claims import protocol, statements
-from resumption.guard.claims.servers import ServerLocks, server_locks
+from resumption.guard.claims.locks import Locks
+from resumption.guard.claims.servers import Seeing, ServerLocks, server_locks
 from resumption.guard.langgraph import statements as slots
 from resumption.guard.langgraph.savers.base import BlockingSaver, Open, fenced, opened
 from resumption.guard.langgraph.tenure import Tenure
 from resumption.guard.stores.protocol import Reply, Statement, Work
 from resumption.guard.stores.session import drive
 
-__all__ = ["CONFLICTS", "SPOIL", "UNASKED", "GuardedPostgres", "asks", "locks_of"]
+__all__ = ["CONFLICTS", "SPOIL", "UNASKED", "GuardedPostgres", "asks", "locks_of", "seeing"]
 
 T = TypeVar("T")
 
@@ -51,9 +52,9 @@ class GuardedPostgres(BlockingSaver, PostgresSaver):
 
     def guard_prepare(self, original: BaseCheckpointSaver[Any]) -> None:
         """Make the guard's tables if they aren't there."""
-        self.guard_locks = locks_of(self.conn)
         if not self.guard_read(lambda: protocol.present(self.guard_sql)):
             self.guard_write(None, lambda: protocol.creating(self.guard_sql))
+        self.guard_locks = seeing(locks_of(self.conn), self.guard_read(protocol.readable))
 
     def guard_read(self, make: Callable[[], Work[T]]) -> T:
         """Run statements that only read."""
@@ -157,3 +158,8 @@ def locks_of(connection: Any) -> ServerLocks:
         return psycopg.connect(place, **options, autocommit=True, prepare_threshold=None, row_factory=tuple_row)
 
     return server_locks(place, connect)
+
+
+def seeing(locks: ServerLocks, fences: str | None) -> Locks:
+    """The same locks, which tell what this table of fences says; as they are, if their session can't read it."""
+    return locks if fences is None else Seeing(locks, fences)
