@@ -40,8 +40,8 @@ class Mode(StrEnum):
     REORDER = "reorder"
     """The storage operation `point` waits until the operation `first` has ended. SIGKILL once both have."""
     REORDER_AND_RAISE = "reorder-and-raise"
-    """As `REORDER`, with exceptions in place of SIGKILL: the program fails where it goes on, and no storage operation
-    is begun, until the next operation is served. The process lives on."""
+    """As `REORDER`, with exceptions in place of SIGKILL: the program fails where it goes on, and so does each further
+    storage operation, until the next operation is served. The process lives on."""
     WITHHOLD = "withhold"
     """The storage operation `first` never ends, while all others go on. SIGKILL at the point."""
 
@@ -123,16 +123,28 @@ class Faults:
         fault = self._fault
         if fault is None:
             return
-        if self._failing:
-            raise InjectedFailure(f"{name} injected to fail, behind a new order of two storage operations")
         with self._condition:
             self._begun += 1
             if fault.mode in (Mode.FREEZE, Mode.PIN) and self._begun > fault.durable:
                 self._wait(lambda: False)
             if fault.mode is Mode.WITHHOLD and name == fault.first:
                 self._wait(lambda: False)
-            if fault.mode in _REORDERING and name == fault.point and name not in self._ended:
+            if fault.mode in _REORDERING and name == fault.point:
                 self._wait(lambda: fault.first in self._ended)
+            if fault.mode is Mode.REORDER_AND_RAISE and self._is_between(name):
+                self._wait(lambda: self._failing)
+            if self._failing:
+                raise InjectedFailure(f"{name} injected to fail, behind a new order of two storage operations")
+
+    def _is_between(self, name: str) -> bool:
+        """Whether one of the two operations that are put in order has ended, and this is not the other one."""
+        pair = self._pair()
+        return name not in pair and len(pair & self._ended) == 1
+
+    def _pair(self) -> set[str]:
+        """The two operations that are put in order, if that is how this process fails."""
+        fault = self._fault
+        return {fault.point, fault.first} if fault is not None and fault.mode in _REORDERING else set()
 
     def end(self, name: str) -> None:
         """End a storage operation: it is durable. Doesn't return if that completes a new order of two operations."""
@@ -141,13 +153,13 @@ class Faults:
             return
         with self._condition:
             self._durable += 1
-            pair = {fault.point, fault.first} if fault.mode in _REORDERING else set()
-            reordered = name in pair and name not in self._ended and pair <= self._ended | {name}
+            pair = self._pair()
+            reordered = name in pair - self._ended and pair <= self._ended | {name}
             self._ended.add(name)
+            self._failing = self._failing or (reordered and fault.mode is Mode.REORDER_AND_RAISE)
             self._condition.notify_all()
         if reordered and fault.mode is Mode.REORDER_AND_RAISE:
             self._announce(fault.name)
-            self._failing = True
         elif reordered:
             self._die(fault.name)
 

@@ -13,8 +13,9 @@ from resumption.harness.kill_points import kill_points, reorderings
 from resumption.harness.lab import Lab, Trial
 from resumption.harness.probes.probe import probe
 from resumption.harness.probes.workloads import SEQUENCE
-from resumption.harness.process import Process
-from resumption.planes.interface import Capability, Failed, Operation
+from resumption.harness.process import Died, Process
+from resumption.history.events import Crash
+from resumption.planes.interface import Capability, Operation, Parked
 from resumption.worker.faults import Fault, Mode
 from resumption.worker.points import is_effect_after
 
@@ -27,6 +28,11 @@ def _recover_copy(trial: Trial, process: Process, branch: str) -> None:
     trial.reopen_at(process, trial.copy_inside(process, branch))
     process.branch = branch
     process.recover()
+
+
+def _has_failed(trial: Trial, process: Process) -> bool:
+    """Whether a process has come to its fault: where nothing follows, a run ends or parks all the same."""
+    return any(crash.process == process.number for crash in trial.so_far().of(Crash))
 
 
 @probe(
@@ -71,7 +77,10 @@ def unordered_pair(lab: Lab) -> None:
                         replace(fault, mode=Mode.REORDER_AND_RAISE), store=trial.new_store(f"{branch}-log")
                     )
                     process.branch = branch
-                    if isinstance(trial.complete(process, process.start()), Failed):
+                    outcome = process.start()
+                    if isinstance(outcome, Parked) and not _has_failed(trial, process):
+                        outcome = process.answer("yes", target=outcome.pending[0].name)
+                    if not isinstance(outcome, Died):  # else it waits for an order that the plane doesn't make
                         _recover_copy(trial, process, branch)
 
 
