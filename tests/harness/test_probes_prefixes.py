@@ -104,3 +104,30 @@ def test_a_process_that_computes_is_not_at_rest() -> None:
 
 def test_a_process_in_an_effect_is_not_at_rest() -> None:
     assert _rest("with quiescence.busy(): go.wait()", timeout=3) == "still looking"
+
+
+_REORDERED = """
+import threading
+from resumption.worker.faults import Fault, Faults, Mode
+from resumption.worker.quiescence import Quiescence
+faults = Faults(Fault("second", Mode.REORDER_AND_RAISE, first="first"), print, Quiescence(lambda: 0))
+
+def second():
+    faults.begin("second")
+    faults.end("second")
+
+late = threading.Thread(target=second)
+late.start()
+watchers = []
+while not watchers:
+    watchers = [thread for thread in threading.enumerate() if "quiescence" in thread.name]
+faults.begin("first")
+faults.end("first")
+late.join()
+watchers[0].join()
+"""
+
+
+def test_a_process_that_waits_for_its_next_operation_behind_a_new_order_is_not_killed() -> None:
+    ended = subprocess.run([sys.executable, "-c", _REORDERED], capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout) == (0, "first<second\n"), ended.stderr

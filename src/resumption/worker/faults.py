@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 from resumption.worker import points
 from resumption.worker.quiescence import Quiescence
@@ -93,6 +94,7 @@ class Faults:
         self._durable = 0
         self._ended: set[str] = set()
         self._held = 0
+        self._released = 0
         self._watching = False
         self._failing = False
 
@@ -131,9 +133,10 @@ class Faults:
                 self._wait(lambda: False)
             if fault.mode in _REORDERING and name == fault.point:
                 self._wait(lambda: fault.first in self._ended)
-            if fault.mode is Mode.REORDER_AND_RAISE and self._is_between(name):
-                self._wait(lambda: self._failing)
-            if self._failing:
+            between = fault.mode is Mode.REORDER_AND_RAISE and self._is_between(name)
+            if between:
+                self._wait(lambda: self._pair() <= self._ended)
+            if between or self._failing:  # it may wake when the program has failed, and goes on, by now
                 raise InjectedFailure(f"{name} injected to fail, behind a new order of two storage operations")
 
     def _is_between(self, name: str) -> bool:
@@ -166,25 +169,38 @@ class Faults:
     def settle(self) -> None:
         """Return, unless something is held back for ever: then this process dies once all else is at rest."""
         with self._condition:
-            if self._held:
-                self._condition.wait_for(lambda: False)
+            self._condition.wait_for(lambda: not self._held)
 
     def _wait(self, ready: Callable[[], bool]) -> None:
         """Hold the calling thread back, with the condition held, until something is so; it may never be."""
-        if not ready() and not self._watching:
+        if ready():
+            return
+        self._held += 1
+        if not self._watching:
             self._watching = True
             threading.Thread(target=self._watch, name="resumption-quiescence", daemon=True).start()
-        self._held += 1
         self._condition.wait_for(ready)
         self._held -= 1
+        self._released += 1
 
     def _watch(self) -> None:
         """Kill this process once it is at rest, with something held back: nothing more would ever happen."""
-        at_rest = self._quiescence.wait()
+        while True:
+            released = self._released
+            at_rest = self._quiescence.wait(partial(self._has_released, released))
+            with self._condition:
+                if not self._held:
+                    self._watching = False
+                    return
+                if self._released == released:
+                    break
         fault = self._fault
         if fault is not None:
             feasible = at_rest and fault.mode is Mode.FREEZE and self._durable == fault.durable
             self._die(fault.name if feasible else f"{fault.name}{INFEASIBLE}")
+
+    def _has_released(self, since: int) -> bool:
+        return self._released != since
 
     def _die(self, name: str) -> None:
         self._announce(name)
