@@ -12,11 +12,12 @@ import pytest
 
 from resumption.harness import lab as labs
 from resumption.harness.environments import Environment
-from resumption.harness.lab import Lab, Observation
+from resumption.harness.lab import Lab
 from resumption.harness.prefixes import Prefixes
 from resumption.harness.probes.workloads import SEQUENCE
 from resumption.harness.process import Died
 from resumption.harness.stores import Folders, Kept, Place
+from resumption.harness.trials import Observation
 from resumption.harness.zygote import Launched, Launcher
 from resumption.history.events import Crash, Event
 from resumption.planes.interface import Failed, Operation

@@ -12,9 +12,9 @@ from resumption.contract.judges.program import is_valid
 from resumption.contract.judges.stories import shown
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Facet, Finding, Judgement, Label, Measured, merge, merge_measured
-from resumption.harness.lab import Observation
 from resumption.harness.probes import Probe
 from resumption.harness.receipts import Cell, Part
+from resumption.harness.trials import Observation
 from resumption.history.events import Deliver, Intent, Past
 from resumption.history.history import History
 from resumption.planes.interface import Backend, Form, PlaneSpec

@@ -16,9 +16,10 @@ from enum import StrEnum
 from pathlib import Path
 
 from resumption.errors import WorkerLost
-from resumption.harness.lab import Lab, Trial
+from resumption.harness.lab import Lab
 from resumption.harness.network import Hosts
 from resumption.harness.process import Died, Process, Seat
+from resumption.harness.trials import Trial
 from resumption.history.events import Consume, Deliver, Intent, Recover
 from resumption.history.history import History
 from resumption.history.workload import Effect, Interrupt, Task, Work, Workload

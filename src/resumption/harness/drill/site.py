@@ -11,8 +11,9 @@ from pathlib import Path
 from resumption import errors
 from resumption.errors import WorkerLost
 from resumption.harness.environments import Environment
-from resumption.harness.lab import Lab, Observation, Trial
+from resumption.harness.lab import Lab
 from resumption.harness.process import Process, Seat
+from resumption.harness.trials import Observation, Trial
 from resumption.history.events import EffectBegin
 from resumption.history.history import History
 from resumption.history.workload import Effect, Task, Workload

@@ -10,10 +10,11 @@ from dataclasses import replace
 from resumption.contract.judges.branches import COPIES, ORDERS
 from resumption.contract.properties import Property
 from resumption.harness.kill_points import kill_points, reorderings
-from resumption.harness.lab import Lab, Trial
+from resumption.harness.lab import Lab
 from resumption.harness.probes.probe import probe
 from resumption.harness.probes.workloads import SEQUENCE
 from resumption.harness.process import Died, Process
+from resumption.harness.trials import Trial
 from resumption.history.events import Crash
 from resumption.planes.interface import Capability, Operation, Parked
 from resumption.worker.faults import Fault, Mode

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from resumption.contract.properties import Property
-from resumption.harness.lab import Lab, Trial
+from resumption.harness.lab import Lab
 from resumption.harness.probes.probe import probe
 from resumption.harness.probes.workloads import FAN_OUT, SEQUENCE
 from resumption.harness.process import Process
+from resumption.harness.trials import Trial
 from resumption.planes.interface import Capability
 
 __all__ = ["PROBES"]

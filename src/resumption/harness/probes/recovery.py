@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from resumption.contract.properties import Property
-from resumption.harness.lab import Lab, Trial
+from resumption.harness.lab import Lab
 from resumption.harness.probes.probe import probe
 from resumption.harness.probes.workloads import GATE_AHEAD, UNGATED
 from resumption.harness.process import Died, Process
+from resumption.harness.trials import Trial
 from resumption.history.events import Intent
 from resumption.planes.interface import Address, Capability, Failed, Operation, Outcome, Parked
 from resumption.worker.faults import Fault
