@@ -48,6 +48,9 @@ AS_STOCK = {
 SHARED_IDS = ("1.2.9", Property.LOUD_ADDRESSING, "map")
 """There all questions of a task have one id, so that nothing tells an answer to the first from one to the second."""
 
+NOT_COPIED = ("memory", Property.RECOVERY_DETERMINISM)
+"""Measured of stock from copies of its saver in memory; what the guard keeps beside a saver isn't copied with it."""
+
 Place = tuple[str, str, Property, Facet, str]
 
 
@@ -78,6 +81,8 @@ def _problem(before: Cell, after: Cell | None, form: str) -> str:
         expected = {Label.HOLDS}
     if before.label in BREACHES and form == "input":
         expected = {Label.DIVERGENT, Label.HOLDS, Label.VACUOUS}  # a new run, as it says: its other form counts
+    if (before.backend, before.property) == NOT_COPIED:
+        expected |= {Label.NOT_APPLICABLE}
     shared = (before.version, before.property, form) == SHARED_IDS
     if shared or (before.property, form) in REFUSED or (before.property, before.facet) in AS_STOCK:
         expected |= {Label.DIVERGENT}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from resumption.harness import lab as labs
+from resumption.harness import trials
 from resumption.harness.environments import Environment
 from resumption.harness.lab import Lab
 from resumption.harness.prefixes import Prefixes
@@ -114,7 +114,7 @@ def test_what_a_trial_does_behind_the_crash_stays_its_own(launcher: _Counting, t
 def test_an_effect_that_leaks_from_one_trial_into_another_is_noticed(
     launcher: _Counting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(labs, "copy_record", _link)
+    monkeypatch.setattr(trials, "copy_record", _link)
     prefixes = Prefixes(tmp_path / "prefixes")
     seen = [_crash_and_recover(_lab(launcher, tmp_path, name, prefixes)) for name in ("one", "two")]
     assert "the effect record holds one call twice" in seen[-1].history.problems()
