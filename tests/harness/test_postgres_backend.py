@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from resumption.cli import main
 from resumption.contract.verdicts import Label
 from resumption.errors import BackendMissing, PostgresMissing
+from resumption.harness import databases as harness_databases
 from resumption.harness import stores
 from resumption.harness.databases import Databases
 from resumption.harness.postgres import ThrowawayPostgres, find_binaries
@@ -255,3 +256,20 @@ def test_a_throwaway_server_does_not_outlive_a_killed_harness(tmp_path: Path) ->
         time.sleep(0.05)
     with pytest.raises(psycopg.OperationalError):
         psycopg.connect(dsn)
+
+
+def test_databases_that_wait_for_a_trial_and_sessions_in_them_stay_few(
+    server: ThrowawayPostgres, databases: Databases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(harness_databases, "_IDLE", 4)
+    monkeypatch.setattr(harness_databases, "_KEPT", 2)
+    taken = [databases.prepared("said", _prepare) for _ in range(3)]
+    taken += [databases.copy(taken[0]) for _ in range(5)]
+    for database in taken:
+        databases.give_back(database)
+    assert len(_databases(server.dsn)) == 5, "the template, and what waits"
+    with psycopg.connect(server.dsn) as connection:
+        own = connection.execute("SELECT count(*) FROM pg_stat_activity WHERE datname LIKE 'resumption_%'").fetchone()
+    assert own is not None
+    assert own[0] <= 3
+    assert databases.prepared("said", _prepare) in taken

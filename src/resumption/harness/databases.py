@@ -22,6 +22,8 @@ from resumption.harness.tables import empty_tables, read_rows, rows_digest, trun
 
 __all__ = ["Content", "Databases"]
 
+_IDLE = 16  # databases of one template that wait for a trial
+_KEPT = 48  # sessions of the harness's own; a server has a hundred by default, and the trials want most of them
 _LOOKS = 5000
 _LOOK_SECONDS = 0.002
 _OWN = "resumption-harness"
@@ -113,7 +115,15 @@ class Databases:
             self.drop(database)
             return
         with self._lock:
-            self._idle.setdefault(origin.database, []).append(database)
+            full = len(self._idle.setdefault(origin.database, [])) >= _IDLE
+            crowded = len(self._sessions) > _KEPT
+        if full:
+            self.drop(database)
+            return
+        if crowded:
+            self._leave(database)
+        with self._lock:
+            self._idle[origin.database].append(database)
 
     def settle(self, database: str, session: str = "") -> None:
         """Wait until the sessions of ended clients are over: the server still ends what it did for a killed one.
