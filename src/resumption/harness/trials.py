@@ -119,7 +119,7 @@ class Trial:
         Must come first. Returns how that ended, and the process; None if it is dead. Where the fault kills, the first
         half is run once for all trials that begin alike, and this one may go on from a copy of what was left.
         """
-        if fault.mode is Mode.RAISE or self._service:
+        if fault.mode is Mode.RAISE or self._service or not self._lab.spec.resumes_copies:
             return self._run(fault)
         with self._lab.prefixes.turn(self._lab.beginning(self._workload, fault)) as shelf:
             if self._take_over(shelf.prefix, fault):

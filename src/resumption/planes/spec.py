@@ -110,6 +110,9 @@ class PlaneSpec:
     """The mechanism: `graph`."""
     adapter: str
     """Import path of the module that exports `open_run`."""
+    resumes_copies: bool = True
+    """Whether a crashed run goes on from a copy of its store as from the store: not where the store tells, by its own
+    identity, whether who was at work in it is dead."""
     locks: str = ""
     """The package whose `locks/` its environments are made from; the adapter's own unless another is named."""
     preload: Sequence[str] = ()

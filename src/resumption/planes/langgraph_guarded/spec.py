@@ -62,6 +62,7 @@ def _guarded(spec: PlaneSpec) -> PlaneSpec:
         name="langgraph-guarded",
         adapter=f"resumption.planes.langgraph_guarded.{spec.path.replace('-', '_')}",
         locks="resumption.planes.langgraph",
+        resumes_copies=False,  # in another database nothing proves the death of an effect's owner
         preload=(*spec.preload, "resumption.langgraph", "resumption.guard.effects"),
         # What the guard keeps beside the saver's content would have to be copied with it.
         backends=[replace(backend, copies=False) for backend in spec.backends],
