@@ -105,6 +105,17 @@ def test_a_history_that_begins_with_a_shared_process_is_whole_and_of_its_own_lab
     assert (tmp_path / "two" / "trial-1" / "process-1.log").exists()
 
 
+def test_a_plane_whose_store_tells_who_is_dead_runs_each_first_half(launcher: _Counting, tmp_path: Path) -> None:
+    prefixes = Prefixes(tmp_path / "prefixes")
+    before = launcher.launches
+    for name in ("one", "two"):
+        lab = _lab(launcher, tmp_path, name, prefixes)
+        lab.spec = replace(lab.spec, resumes_copies=False)
+        assert _crash_and_recover(lab).history.problems() == ()
+    assert launcher.launches - before == 4
+    assert not any(spec.resumes_copies for spec in specs("langgraph-guarded"))
+
+
 def test_what_a_trial_does_behind_the_crash_stays_its_own(launcher: _Counting, tmp_path: Path) -> None:
     prefixes = Prefixes(tmp_path / "prefixes")
     seen = [_crash_and_recover(_lab(launcher, tmp_path, name, prefixes)) for name in ("one", "two", "three")]
