@@ -59,7 +59,8 @@ def test_prefixes_with_some_task_on_record_are_found_wherever_the_step_record_co
     stored = [("input", ()), ("writes b", ("b",)), ("writes a", ("a",)), ("writes c", ("c",))]
     stored.insert(len(stored) - overtaken, ("state", ("a", "b", "c")))
     events = tuple(
-        Persist(process=1, phase=Phase.BEGIN, item=name, name=name, covers=covers) for name, covers in stored
+        Persist(process=1, phase=Phase.BEGIN, item=f"p1-{place}", name=name, covers=covers)
+        for place, (name, covers) in enumerate(stored, 1)
     )
     found = partly_recorded(History(header, events))
     assert [(fault.mode, fault.durable) for fault in found] == [(Mode.FREEZE, 2), (Mode.FREEZE, 3)]

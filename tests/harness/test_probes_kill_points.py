@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from resumption.harness.kill_points import (
     frozen_prefixes,
     kill_points,
@@ -18,8 +20,8 @@ from resumption.history.workload import Effect, Task, Workload
 from resumption.worker.faults import Fault, Mode
 
 
-def stored(name: str, *, process: int = 1) -> tuple[Event, Event]:
-    begin = Persist(process=process, phase=Phase.BEGIN, item=name, name=name)
+def stored(name: str, *, place: int, process: int = 1, covers: tuple[str, ...] = ()) -> tuple[Event, Event]:
+    begin = Persist(process=process, phase=Phase.BEGIN, item=f"p{process}-{place}", name=name, covers=covers)
     return begin, replace(begin, phase=Phase.END)
 
 
@@ -30,14 +32,14 @@ def trace(*events: Event) -> History:
 
 
 RUN = trace(
-    *stored("input"),
+    *stored("input", place=1),
     TaskStart(process=1, task="a", trail=[]),
     EffectBegin(process=1, call="c1", effect="charge", task="a", value=None),
     EffectEnd(process=1, call="c1", count=1),
-    *stored("writes"),
-    *stored("loop"),
-    *stored("loop"),
-    *stored("late", process=2),
+    *stored("writes", place=2),
+    *stored("loop", place=3),
+    *stored("loop", place=4),
+    *stored("late", place=1, process=2),
 )
 
 
@@ -69,6 +71,23 @@ def test_effects_are_pinned_at_every_number_of_durable_operations() -> None:
 
 def test_likely_pins_are_those_of_the_run_without_faults() -> None:
     assert likely_pins(RUN) == tuple(Fault("effect:charge:after", Mode.PIN, durable=count) for count in (0, 1))
+
+
+def test_operations_count_as_they_were_asked_for_whichever_began_first() -> None:
+    overtaking = trace(*stored("state", place=2), *stored("writes", place=1))
+    ((kept, _),) = reorderings(overtaking)
+    assert (kept.first, kept.point) == ("writes", "state")
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_pins_do_not_depend_on_what_was_durable_by_chance(late: bool) -> None:
+    answer = stored("answer", place=1)
+    fired = (
+        EffectBegin(process=1, call="c1", effect="charge", task="a", value=None),
+        EffectEnd(process=1, call="c1", count=1),
+    )
+    run = trace(*(fired + answer if late else answer + fired), *stored("writes", place=2, covers=("a",)))
+    assert [pin.durable for pin in likely_pins(run)] == [0, 1]
 
 
 def test_only_operations_whose_names_come_once_are_reordered() -> None:

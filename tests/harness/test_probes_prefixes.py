@@ -113,7 +113,7 @@ from resumption.worker.quiescence import Quiescence
 faults = Faults(Fault("second", Mode.REORDER_AND_RAISE, first="first"), print, Quiescence(lambda: 0))
 
 def second():
-    faults.begin("second")
+    faults.begin("second", 2)
     faults.end("second")
 
 late = threading.Thread(target=second)
@@ -121,7 +121,7 @@ late.start()
 watchers = []
 while not watchers:
     watchers = [thread for thread in threading.enumerate() if "quiescence" in thread.name]
-faults.begin("first")
+faults.begin("first", 1)
 faults.end("first")
 late.join()
 watchers[0].join()

@@ -97,7 +97,7 @@ def _history(*operations: tuple[str, tuple[str, ...]]) -> History:
     workload = Workload((Task("a"), Task("b"), Task("c")))
     header = Header(probe="", plane="", path="", backend="", form="", workload=workload)
     events = tuple(
-        Persist(process=1, phase=Phase.BEGIN, item=f"i{number}", name=name, covers=covers)
+        Persist(process=1, phase=Phase.BEGIN, item=f"p1-{number}", name=name, covers=covers)
         for number, (name, covers) in enumerate(operations)
     )
     return History(header, events)

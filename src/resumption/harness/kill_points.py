@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from operator import attrgetter
 from typing import TypeVar
 
 from resumption.history.events import EffectBegin, EffectEnd, Event, Persist, Phase, TaskStart
@@ -53,15 +54,22 @@ def pinned_points(history: History) -> tuple[Fault, ...]:
 
 
 def likely_pins(history: History) -> tuple[Fault, ...]:
-    """The pins behind each effect, where the fault-free run had as many durable operations, or one more."""
+    """The pins behind each effect at which all is durable that was asked for before it, and all but the last of that.
+
+    What was asked for before an effect is what comes before the first operation by which its task is on record; where
+    no operation is, what had become durable in the fault-free run.
+    """
+    operations = _operations(history)
     pins = []
     durable = 0
     for event in _of_first_process(history):
         if isinstance(event, Persist) and event.phase is Phase.END:
             durable += 1
-        for point in _points(event, history):
-            if points.is_effect_after(point):
-                pins += [Fault(point, Mode.PIN, durable=count) for count in (durable - 1, durable) if count >= 0]
+        if isinstance(event, EffectEnd):
+            begin = next(begin for begin in history.of(EffectBegin) if begin.call == event.call)
+            before = next((place for place, one in enumerate(operations) if begin.task in one.covers), durable)
+            point = points.effect_after(begin.effect)
+            pins += [Fault(point, Mode.PIN, durable=count) for count in (before - 1, before) if count >= 0]
     return tuple(pins)
 
 
@@ -137,9 +145,10 @@ def _of_first_process(history: History) -> Iterator[Event]:
 
 
 def _operations(history: History) -> list[Persist]:
-    """The storage operations of the first process, in the order in which they began."""
+    """The storage operations of the first process, in the order in which they were asked for."""
     persists = (event for event in _of_first_process(history) if isinstance(event, Persist))
-    return [persist for persist in persists if persist.phase is Phase.BEGIN]
+    begun = [persist for persist in persists if persist.phase is Phase.BEGIN]
+    return sorted(begun, key=attrgetter("place"))
 
 
 def _points(event: Event, history: History) -> Iterator[str]:

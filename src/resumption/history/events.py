@@ -230,7 +230,9 @@ class EffectEnd(Event):
 class Persist(Event):
     """One end of a storage operation, at the framework's persistence seam.
 
-    `item` pairs the two ends. `covers` names the tasks whose result is durable once the operation has ended.
+    `item` pairs the two ends, and closes with the operation's place in the order in which its process asked for
+    operations, from 1: one that was asked for later may begin first. `covers` names the tasks whose result is durable
+    once the operation has ended.
     """
 
     kind: ClassVar[str] = "persist"
@@ -238,6 +240,11 @@ class Persist(Event):
     item: str
     name: str
     covers: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> int:
+        """The operation's place in the order in which its process asked for operations, from 1."""
+        return int(self.item.rpartition("-")[2])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

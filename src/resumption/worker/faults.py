@@ -3,9 +3,11 @@
 A point is a place that the program passes (`worker.points`). The points of a program are enumerated from a history of
 it without faults.
 
-Storage operations run beside the program, so that a kill at a point doesn't say which of them were durable. The modes
-`FREEZE`, `PIN`, `REORDER`, `REORDER_AND_RAISE` and `WITHHOLD` do: they hold operations back. A process that comes to
-rest before it could fail as it was told dies too, and its crash says that there was no such moment.
+Storage operations run beside the program, so that a kill at a task or an effect doesn't say which of them were durable.
+A kill at one of them does: those before it, since they are let through one by one in the order in which they were asked
+for. The modes `FREEZE`, `PIN`, `REORDER`, `REORDER_AND_RAISE` and `WITHHOLD` say more: they hold operations back. A
+process that comes to rest before it could fail as it was told dies too, and its crash says that there was no such
+moment.
 """
 
 from __future__ import annotations
@@ -90,8 +92,8 @@ class Faults:
         self._quiescence = quiescence
         self._condition = threading.Condition()
         self._passed = 0
-        self._begun = 0
         self._durable = 0
+        self._over: set[int] = set()
         self._ended: set[str] = set()
         self._held = 0
         self._released = 0
@@ -120,15 +122,19 @@ class Faults:
             raise InjectedFailure(f"injected at {point}")
         self._die(fault.name)
 
-    def begin(self, name: str) -> None:
-        """Begin a storage operation. Doesn't return if the operation is one that must not become durable."""
+    def begin(self, name: str, place: int) -> None:
+        """Begin the storage operation that was the `place`-th, from 1, to be asked for.
+
+        Doesn't return if the operation is one that must not become durable.
+        """
         fault = self._fault
         if fault is None:
             return
         with self._condition:
-            self._begun += 1
-            if fault.mode in (Mode.FREEZE, Mode.PIN) and self._begun > fault.durable:
+            if fault.mode in (Mode.FREEZE, Mode.PIN) and place > fault.durable:
                 self._wait(lambda: False)
+            if fault.mode is Mode.KILL and points.is_at_persist(fault.point):
+                self._wait(lambda: len(self._over) == place - 1)
             if fault.mode is Mode.WITHHOLD and name == fault.first:
                 self._wait(lambda: False)
             if fault.mode in _REORDERING and name == fault.point:
@@ -165,6 +171,12 @@ class Faults:
             self._announce(fault.name)
         elif reordered:
             self._die(fault.name)
+
+    def leave(self, place: int) -> None:
+        """Leave the storage operation that was the `place`-th to be asked for, whether it ended or failed by itself."""
+        with self._condition:
+            self._over.add(place)
+            self._condition.notify_all()
 
     def settle(self) -> None:
         """Return, unless something is held back for ever: then this process dies once all else is at rest."""

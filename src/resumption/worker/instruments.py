@@ -22,6 +22,7 @@ from resumption.history.events import (
     TaskStart,
 )
 from resumption.history.ndjson import Appender, jsonable
+from resumption.planes.submission import Order
 from resumption.worker import points
 from resumption.worker.faults import Fault, Faults
 from resumption.worker.oracle import Oracle
@@ -62,7 +63,7 @@ class WorkerInstruments:
         self._lock = threading.Lock()
         self._calls = 0
         self._returned = 0
-        self._items = 0
+        self._order = Order()
         self._latest = (0, "")
         self._meanwhile: dict[str, Callable[[], None]] = {}
         self._served: ContextVar[tuple[int, str]] = ContextVar("served")
@@ -74,6 +75,7 @@ class WorkerInstruments:
         """
         self._faults.heal()
         self._served.set((operation, branch))
+        self._order.follow()
         if not beside:
             self._latest = (operation, branch)
 
@@ -142,14 +144,16 @@ class WorkerInstruments:
 
     @contextmanager
     def persist(self, name: str, covers: Sequence[str] = ()) -> Iterator[None]:
-        """Bracket a storage operation. One that raises has no end."""
-        with self._lock:
-            self._items += 1
-            item = f"p{self._process}-{self._items}"
+        """Bracket a storage operation. One that raises has no end. Items are numbered as they were asked for."""
+        place = self._order.begin()
+        item = f"p{self._process}-{place}"
         self.record(Persist, phase=Phase.BEGIN, item=item, name=name, covers=tuple(covers))
-        self._faults.begin(name)
-        self._faults.reach(points.persist_before(name))
-        yield
-        self.record(Persist, phase=Phase.END, item=item, name=name, covers=tuple(covers))
-        self._faults.end(name)
-        self._faults.reach(points.persist_after(name))
+        self._faults.begin(name, place)
+        try:
+            self._faults.reach(points.persist_before(name))
+            yield
+            self.record(Persist, phase=Phase.END, item=item, name=name, covers=tuple(covers))
+            self._faults.end(name)
+            self._faults.reach(points.persist_after(name))
+        finally:
+            self._faults.leave(place)

@@ -38,9 +38,10 @@ class Oracle(Protocol):
 
 
 class SqliteOracle:
-    """The record itself. Open one per process, after the fork."""
+    """The record itself. Open one per process, after the fork. Threads take turns: they can't share a statement."""
 
     def __init__(self, path: Path) -> None:
+        self._turn = threading.Lock()
         self._connection = sqlite3.connect(
             path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=8
         )
@@ -48,16 +49,17 @@ class SqliteOracle:
 
     def fire(self, call: str, effect: str, value: Json) -> None:
         """Insert the row; in autocommit mode the statement is the commit."""
-        self._connection.execute(
-            "INSERT INTO fired (call, effect, value) VALUES (?, ?, ?)", (call, effect, json.dumps(value))
-        )
+        row = (call, effect, json.dumps(value))
+        with self._turn:
+            self._connection.execute("INSERT INTO fired (call, effect, value) VALUES (?, ?, ?)", row)
 
     def arrive(self, name: str) -> None:
         """A file has no clock of its own, and takes no times."""
 
     def holds(self, effect: str, key: str) -> bool:
         """Look the row up."""
-        rows = self._connection.execute("SELECT value FROM fired WHERE effect = ?", (effect,))
+        with self._turn:
+            rows = self._connection.execute("SELECT value FROM fired WHERE effect = ?", (effect,)).fetchall()
         values = (json.loads(value) for (value,) in rows)
         return any(isinstance(value, dict) and value.get("key") == key for value in values)
 

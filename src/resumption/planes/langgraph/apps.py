@@ -29,6 +29,7 @@ from resumption.planes.langgraph.savers import (
     Seam,
     SqliteFileSaver,
 )
+from resumption.planes.langgraph.submissions import watch
 
 if find_spec("langgraph.checkpoint.postgres"):  # a distribution of its own, which users of SQLite needn't have
     from resumption.planes.langgraph import postgres
@@ -73,6 +74,7 @@ def open_app(build: Build, store: Store, seam: Seam, durability: Durability = "s
 
     Raises `ValueError` for a backend that this family doesn't have.
     """
+    watch()
     match store.backend:
         case "memory":
             return _SyncApp(store, build(saver_at(store.location, MemorySaver, seam)), lambda: None, durability)
