@@ -46,6 +46,10 @@ SAID: list[tuple[Event, str]] = [
         "delivery d3 (race, form map) brought null on branch b0, in process 2",
     ),
     (Recover(process=3, branch="b0", form="input"), "a recovery (form input) was asked for on branch b0, in process 3"),
+    (
+        Recover(process=3, branch="b0", form="command", value=True),
+        "a recovery (form command) was asked for, and brought true, on branch b0, in process 3",
+    ),
     (Inspect(process=3, branch="b0"), "the state was inspected on branch b0, in process 3"),
     (Park(process=1, pending=(Pending(identity="i1", name="q1"), Pending(identity="i2", name="q2"))),
      "the run parked at `q1`, `q2`"),

@@ -40,6 +40,8 @@ class Bench:
     launcher: Launcher
     form: Callable[[Operation], str]
     """The resume form to use for an operation."""
+    brings: Json
+    """The decision that recoveries hand over as well; None if they hand over none."""
     number_operation: Callable[[], int]
     name_delivery: Callable[[], str]
     number_fork: Callable[[], int]
@@ -275,7 +277,7 @@ class Process:
         }
 
     def _recovery(self) -> dict[str, Any]:
-        return {"do": "recover", "form": self._bench.form(Operation.RECOVER)}
+        return {"do": "recover", "form": self._bench.form(Operation.RECOVER), "value": self._bench.brings}
 
     def _pause(self, message: dict[str, Any], during: str) -> bool:
         said = self._ask({"do": "pause", "task": during, "first": self._numbered(message)})

@@ -84,6 +84,7 @@ class Trial:
             oracle=self._service.location if self._service else str(self._record),
             launcher=launcher,
             form=lab.form_for,
+            brings=lab.brings,
             number_operation=self._number_operation,
             name_delivery=self._name_delivery,
             number_fork=self._number_fork,

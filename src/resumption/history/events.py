@@ -110,6 +110,8 @@ class Recover(Event):
 
     kind: ClassVar[str] = "recover"
     form: str
+    value: Json = None
+    """The decision that it hands over as well, as a client does that takes the crashed run for a parked one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

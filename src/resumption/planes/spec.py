@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from resumption.history.events import Json
+
 __all__ = ["Backend", "Capability", "Durability", "Form", "Operation", "PlaneSpec"]
 
 
@@ -75,6 +77,8 @@ class Form:
     statement: str = ""
     names_interrupt: bool = False
     """Whether a delivery in this form names the interrupt that it answers."""
+    brings: Json = None
+    """The decision that a recovery in this form hands over as well; None if it hands over none."""
 
 
 @dataclass(frozen=True, slots=True)

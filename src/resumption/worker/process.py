@@ -180,7 +180,7 @@ class _Worker:
             case "deliver":
                 return self._deliver(message)
             case "recover":
-                self._instruments.record(Recover, form=message["form"])
+                self._instruments.record(Recover, form=message["form"], value=message["value"])
                 return self._ended(self._run.recover(message["form"]))
             case "inspect":
                 return self._inspect()

@@ -125,7 +125,8 @@ def _request(event: Start | Deliver | Recover | Inspect) -> str:
             target = f" for interrupt `{event.target}`" if event.target else ""
             return f"delivery {event.delivery} ({event.intent}, form {event.form}) brought {shown(event.value)}{target}"
         case Recover():
-            return f"a recovery (form {event.form}) was asked for"
+            brought = f", and brought {shown(event.value)}," if event.value is not None else ""
+            return f"a recovery (form {event.form}) was asked for{brought}"
         case Inspect():
             return "the state was inspected"
 

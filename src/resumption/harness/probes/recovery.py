@@ -14,7 +14,7 @@ from resumption.harness.probes.probe import probe
 from resumption.harness.probes.workloads import GATE_AHEAD, UNGATED
 from resumption.harness.process import Died, Process
 from resumption.harness.trials import Trial
-from resumption.history.events import Intent
+from resumption.history.events import Consume, Intent
 from resumption.planes.interface import Address, Capability, Failed, Operation, Outcome, Parked
 from resumption.worker.faults import Fault
 from resumption.worker.points import task_start
@@ -37,15 +37,19 @@ class _Pair:
     """Where the gate was pending when it was answered."""
 
     def run(self) -> None:
-        """Let the second recovery get as far as it can, then the first, and bring the run to its end."""
+        """Let the second recovery get as far as it can, then the first, and bring the run to its end.
+
+        A second one that waits goes on when the first has ended or parks, and comes to rest before anything is
+        answered: otherwise the answer and that recovery would race.
+        """
         early = self.rival.recover_beside()
         end = self._complete(self.rival, early) if early else None
         self.held.release()
         late = self.held.outcome()
-        if end is None or isinstance(end, Failed):  # the second waits or was refused, so that the first is to end
-            self._complete(self.held, late)
-        if end is None:
+        if early is None:
             self.rival.outcome()
+        if end is None or isinstance(end, Failed):  # the second waited or was refused, so that the first is to end
+            self._complete(self.held, late)
 
     def _complete(self, process: Process, outcome: Outcome | Died) -> Outcome | Died:
         if isinstance(outcome, Parked):
@@ -53,10 +57,14 @@ class _Pair:
         return self.trial.complete(process, outcome)
 
     def contradict(self) -> None:
-        """Deliver another decision where the gate is pending now or, if it isn't, where it was pending before."""
-        if self.gate is not None:
-            now = self.rival.address()
-            at = now if _GATE in now.requests else self.gate
+        """Deliver another decision where the gate is pending now or, if it isn't, where it was pending before.
+
+        A gate that took the decision that a recovery had brought was never pending: the run is addressed then.
+        """
+        now = self.rival.address()
+        taken = any(consume.interrupt == _GATE for consume in self.trial.so_far().of(Consume))
+        if self.gate is not None or taken:
+            at = now if _GATE in now.requests or self.gate is None else self.gate
             self.rival.answer("no", target=_GATE, at=at, intent=Intent.STRAY)
 
 
