@@ -27,7 +27,7 @@ def raise_refused(call: Call, verdicts: Sequence[tuple[Bound, Verdict]], sight: 
 
 
 def _refusal(call: Call, one: Bound, verdict: Verdict, sight: Sight, *, join: bool) -> GuardError | None:
-    what = f"Interrupt {one.interrupt!r} of thread {call.thread!r}"
+    what = f"Interrupt {one.interrupt!r} of thread {call.thread!r}" if one.interrupt else f"Thread {call.thread!r}"
     recorded = sight.claims.get(one.key)
     if verdict in _SECOND or (verdict in _SAME and not join):
         return AlreadyConsumed(
