@@ -226,6 +226,16 @@ class Process:
         """Wait for how a released operation ended."""
         return _outcome(self._receive())
 
+    def outcome_within(self, seconds: float) -> Outcome | Died | None:
+        """How a released operation ended; None if it is still under way after so long, and its `outcome` to come."""
+        try:
+            said = self._launched.channel.receive(seconds)
+        except TimeoutError:
+            return None
+        if said is None:
+            self._note_death()
+        return _outcome(said)
+
     def outcomes(self) -> list[Outcome | Died]:
         """Wait for how the operations of released threads ended."""
         said = self._receive()

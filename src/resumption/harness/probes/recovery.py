@@ -1,7 +1,8 @@
 """Two recoveries of one crashed run at the same time, as where two workers take it up.
 
 No timing decides here. The first recovery is held at the start of a task; the second is asked for then, from another
-process, and gets as far as the plane lets it; only then the first goes on, with what it had read before.
+process, and gets as far as the plane lets it; only then the first goes on, with what it had read before. One thing is
+told by time alone: that a second one which waits does so until the run's end, and not until it parks.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ __all__ = ["PROBES"]
 
 _HELD = "b"
 _GATE = "approve"
+_PARKED_SECONDS = 10.0  # far more than a recovery needs that may go on
 _NEEDS = (Capability.PROCESS_DEATH, Capability.RECOVERY, Capability.CONCURRENT_RUNS)
 
 
@@ -39,17 +41,18 @@ class _Pair:
     def run(self) -> None:
         """Let the second recovery get as far as it can, then the first, and bring the run to its end.
 
-        A second one that waits goes on when the first has ended or parks, and comes to rest before anything is
-        answered: otherwise the answer and that recovery would race.
+        A second one that waits may go on when the first parks. It comes to rest before anything is answered, or the
+        answer would race with it; unless it waits for the run's end, as on DBOS.
         """
         early = self.rival.recover_beside()
         end = self._complete(self.rival, early) if early else None
         self.held.release()
         late = self.held.outcome()
-        if early is None:
-            self.rival.outcome()
-        if end is None or isinstance(end, Failed):  # the second waited or was refused, so that the first is to end
+        rested = early or self.rival.outcome_within(_PARKED_SECONDS)
+        if end is None or isinstance(end, Failed):  # the second waits or was refused, so that the first is to end
             self._complete(self.held, late)
+        if rested is None:
+            self.rival.outcome()
 
     def _complete(self, process: Process, outcome: Outcome | Died) -> Outcome | Died:
         if isinstance(outcome, Parked):
