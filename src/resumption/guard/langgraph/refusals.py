@@ -27,25 +27,28 @@ def raise_refused(call: Call, verdicts: Sequence[tuple[Bound, Verdict]], sight: 
 
 
 def _refusal(call: Call, one: Bound, verdict: Verdict, sight: Sight, *, join: bool) -> GuardError | None:
-    what = f"Interrupt {one.interrupt!r} of thread {call.thread!r}"
+    what = f"Interrupt {one.interrupt!r} of thread {call.thread!r}" if one.interrupt else f"Thread {call.thread!r}"
     recorded = sight.claims.get(one.key)
     if verdict in _SECOND or (verdict in _SAME and not join):
         return AlreadyConsumed(
             f"{what} was given {'the same' if verdict in _SAME else 'another'} decision {_first(recorded)}.",
             advice="Nothing ran. For a second outcome beside the first, call resumption.langgraph.fork.",
             branch=verdict.value,
+            interrupt=one.interrupt,
         )
     if verdict is Verdict.PENDING:
         return DecisionPending(
             f"{what} was given another decision {_first(recorded)}, whose executor is gone.",
             advice="Recover it with invoke(None) on the thread, or call resumption.langgraph.fork for another outcome.",
             branch=verdict.value,
+            interrupt=one.interrupt,
         )
     if verdict is Verdict.WITHDRAWN:
         return NotPending(
             f"{what} waits for no answer any more, though nobody answered it.",
             advice="Ask for the state: the run went on without it.",
             branch=verdict.value,
+            interrupt=one.interrupt,
         )
     return None
 
