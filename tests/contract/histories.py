@@ -94,8 +94,8 @@ class Protocol:
         self._forks += 1
         return self.deliver(value, to=to, intent=Intent.FORK, branch=f"b0.{self._forks}")
 
-    def recover(self, branch: str = "b0") -> Served:
-        return self._ask(Recover(process=0, form="no-input"), branch)
+    def recover(self, branch: str = "b0", *, value: Json = None) -> Served:
+        return self._ask(Recover(process=0, form="no-input", value=value), branch)
 
     def inspect(self, branch: str = "b0") -> Served:
         return self._ask(Inspect(process=0), branch)

@@ -148,7 +148,64 @@ def test_value_that_nobody_delivered_is_undetermined() -> None:
     p.returns("a")
     found = cell(p, CO_C)
     assert found.measured is Measured.UNDETERMINED
-    assert found.reason == f"no delivery brought the value that was consumed at #{number}"
+    assert found.reason == f"no resume brought the value that was consumed at #{number}"
+
+
+def crashed_before_the_gate() -> Protocol:
+    p = Protocol()
+    p.start()
+    p.runs("a", sees=[])
+    p.dies()
+    return p
+
+
+def test_decision_that_a_recovery_brought_is_the_recoverys() -> None:
+    p = crashed_before_the_gate()
+    p.recover(value=True)
+    p.passes_the_gate(True)
+    stray = p.deliver(False, intent=Intent.STRAY)
+    p.raises("AlreadyConsumed")
+    found = cell(p, CO_C)
+    assert found.measured is Measured.CONFORMS
+    assert stray.number in found.witnesses
+
+
+def test_decision_that_a_dead_recovery_had_brought_is_what_the_next_one_serves() -> None:
+    p = crashed_before_the_gate()
+    p.recover(value=True)
+    p.dies()
+    p.recover()
+    p.passes_the_gate(True)
+    assert cell(p, CO_C).measured is Measured.CONFORMS
+
+
+def test_recovery_that_brings_none_is_not_the_source_of_an_empty_answer() -> None:
+    p = crashed_before_the_gate()
+    p.recover()
+    p.passes_the_gate(None)
+    assert cell(p, CO_C).measured is Measured.UNDETERMINED
+
+
+def test_gate_that_takes_the_decisions_of_two_recoveries_breaches() -> None:
+    p = crashed_before_the_gate()
+    first = p.recover(value=True)
+    second = p.recover(value=True)
+    for recovery in (second, first):
+        p.on(recovery).passes_the_gate(True)
+    names = f"the recovery at #{first.number}, the recovery at #{second.number}"
+    assert f"interrupt `ok?` on branch b0 consumed 2 resumes: {names}" in story(cell(p, CO_C))
+
+
+def test_two_interrupts_that_take_one_recoverys_decision_breach() -> None:
+    p = Protocol(TWO_QUESTIONS)
+    p.start()
+    p.dies()
+    recovery = p.recover(value="yes")
+    for question in ("q1", "q2"):
+        p.consumes("yes", interrupt=question)
+    p.returns("approve=yes+yes")
+    summary = f"the recovery at #{recovery.number} was consumed by 2 interrupts: `q1`, `q2`"
+    assert summary in story(cell(p, CO_C))
 
 
 def test_value_that_was_delivered_only_later_or_only_on_a_sibling_is_undetermined() -> None:

@@ -18,6 +18,7 @@ from resumption.history.events import (
     Exit,
     Inspect,
     Intent,
+    LeaseLoss,
     Oracle,
     Park,
     Past,
@@ -46,6 +47,10 @@ SAID: list[tuple[Event, str]] = [
         "delivery d3 (race, form map) brought null on branch b0, in process 2",
     ),
     (Recover(process=3, branch="b0", form="input"), "a recovery (form input) was asked for on branch b0, in process 3"),
+    (
+        Recover(process=3, branch="b0", form="command", value=True),
+        "a recovery (form command) was asked for, and brought true, on branch b0, in process 3",
+    ),
     (Inspect(process=3, branch="b0"), "the state was inspected on branch b0, in process 3"),
     (Park(process=1, pending=(Pending(identity="i1", name="q1"), Pending(identity="i2", name="q2"))),
      "the run parked at `q1`, `q2`"),
@@ -75,6 +80,7 @@ SAID: list[tuple[Event, str]] = [
     (Durable(process=0, of="store", sha256="0123456789abcdef"),
      "what was durable (store) had the SHA-256 0123456789ab…"),
     (Tamper(process=0), "the durable trail was made a number, from outside"),
+    (LeaseLoss(process=0, leases=1), "1 leases were taken from executors that live"),
     (Oracle(process=0, fired=("c1",)), "the effect record was read"),
 ]  # fmt: skip
 

@@ -11,7 +11,7 @@ from resumption.contract.verdicts import Facet, Measured
 from resumption.harness.probes import PROBES
 from resumption.harness.receipts import Receipt
 from resumption.harness.runner import run_suite
-from resumption.history.events import Deliver, EffectBegin, Park, Recover, Return, TaskStart
+from resumption.history.events import Consume, Deliver, EffectBegin, Park, Raise, Recover, Return, TaskStart
 from resumption.history.history import History
 from resumption.history.ndjson import decode_history
 from resumption.planes.faulty import racing_recoveries
@@ -23,10 +23,10 @@ from resumption.planes.reference.spec import REFERENCE
 OVERTAKING = racing_recoveries.FAULT.spec
 
 
-def on_sqlite(spec: PlaneSpec) -> PlaneSpec:
-    """The plane on SQLite alone, in the primary form of recovery."""
+def on_sqlite(spec: PlaneSpec, recovery: str = "no-input") -> PlaneSpec:
+    """The plane on SQLite alone, in one form of recovery."""
     backends = [backend for backend in spec.backends if backend.name == "sqlite"]
-    return replace(spec, backends=backends, forms=[form for form in spec.forms if form.name in ("bare", "no-input")])
+    return replace(spec, backends=backends, forms=[form for form in spec.forms if form.name in ("bare", recovery)])
 
 
 STOCK, GUARDED = on_sqlite(stock.GRAPH), on_sqlite(guarded.GRAPH)
@@ -65,6 +65,32 @@ def test_a_finished_run_that_a_recovery_waited_for_takes_no_other_decision(spec:
     receipt, history = run(spec, "recovery/overtaken")
     assert fired(history, "approve") == 1
     assert {cell.measured for cell in receipt.cells} == {Measured.CONFORMS}
+
+
+def test_a_recovery_that_waited_comes_to_rest_before_the_gate_is_answered() -> None:
+    receipt, history = run(on_sqlite(guarded.GRAPH, "input"), "recovery/overtaken")
+    _, waited = history.of(Recover)
+    answer, stray = history.of(Deliver)
+    (asked_anew,) = (park for park in history.of(Park) if park.operation == waited.operation)
+    assert asked_anew.number < answer.number < stray.number
+    assert {cell.measured for cell in receipt.cells} == {Measured.CONFORMS}
+
+
+@pytest.mark.parametrize("form", ["command", "command-checkpoint"])
+def test_a_decision_that_a_recovery_brings_is_on_record_and_the_gate_that_takes_it_takes_no_other(form: str) -> None:
+    receipt, history = run(on_sqlite(guarded.FUNCTIONAL, form), "recovery/overtaken")
+    assert [recovery.value for recovery in history.of(Recover)] == [True, True]
+    assert [consume.value for consume in history.of(Consume)] == [True]
+    (stray,) = history.of(Deliver)
+    (refused,) = history.of(Raise)
+    assert (refused.operation, refused.error) == (stray.operation, "AlreadyConsumed")
+    assert {cell.measured for cell in receipt.cells} == {Measured.CONFORMS}
+
+
+def test_a_gate_of_stock_langgraph_takes_the_decisions_of_two_recoveries() -> None:
+    receipt, history = run(on_sqlite(stock.FUNCTIONAL, "command"), "recovery/overtaken")
+    assert len({consume.operation for consume in history.of(Consume)}) == 2
+    assert {cell.measured for cell in receipt.cells} == {Measured.BREACHES}
 
 
 def test_an_overtaken_recovery_reopens_a_finished_run_of_stock_langgraph() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import threading
@@ -82,12 +83,11 @@ def test_langgraph_numbers_what_its_loop_submits_whichever_begins_first(tmp_path
     ]
 
 
-_KILLED = """
-import sys, threading
+_STORE = """
+import threading
 from resumption.worker import points
-from resumption.worker.faults import Fault, Faults
+from resumption.worker.faults import Fault, Faults, Mode
 from resumption.worker.quiescence import Quiescence
-faults = Faults(Fault("persist:first:after"), lambda name: print(name, flush=True), Quiescence(lambda: 0))
 
 def store(name, place):
     faults.begin(name, place)
@@ -96,6 +96,9 @@ def store(name, place):
     faults.reach(points.persist_after(name))
     faults.leave(place)
 
+faults = Faults({fault}, lambda name: print(name, flush=True), Quiescence(lambda: 0))
+"""
+_OVERTAKING = """
 late = threading.Thread(target=store, args=("second", 2))
 late.start()
 watchers = []
@@ -105,6 +108,39 @@ store("first", 1)
 """
 
 
+_WITHHELD = """
+threading.Thread(target=store, args=("first", 1), daemon=True).start()
+store("second", 2)
+"""
+_WAITING = """
+def after_the_second():
+    passed.wait()
+    store("first", 1)
+
+passed = threading.Event()
+threading.Thread(target=after_the_second, daemon=True).start()
+store("second", 2)
+passed.set()
+threading.Event().wait()
+"""
+
+
+def _dies(fault: str, program: str) -> str:
+    """What a process with this fault has stored, and what it says of its end."""
+    code = _STORE.format(fault=fault) + program
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    return ended.stdout
+
+
 def test_a_process_killed_at_an_operation_dies_before_what_was_asked_for_later_is_stored() -> None:
-    ended = subprocess.run([sys.executable, "-c", _KILLED], capture_output=True, text=True, timeout=60)
-    assert (ended.returncode, ended.stdout) == (-9, "first\npersist:first:after\n"), ended.stderr
+    assert _dies('Fault("persist:first:after")', _OVERTAKING) == "first\npersist:first:after\n"
+
+
+def test_an_operation_that_never_becomes_durable_holds_up_none_behind_it() -> None:
+    fault = 'Fault("persist:second:after", Mode.WITHHOLD, first="first")'
+    assert _dies(fault, _WITHHELD) == "second\npersist:second:after without first\n"
+
+
+def test_operations_come_out_of_turn_where_one_waits_for_a_later_one() -> None:
+    assert _dies('Fault("persist:first:after")', _WAITING) == "second\nfirst\npersist:first:after\n"

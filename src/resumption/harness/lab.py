@@ -10,6 +10,7 @@ from resumption.harness.prefixes import Beginning, Prefixes
 from resumption.harness.stores import Folders, Place, Stores
 from resumption.harness.trials import Observation, Trial
 from resumption.harness.zygote import Launcher
+from resumption.history.events import Json
 from resumption.history.history import Header, History
 from resumption.history.workload import Workload
 from resumption.planes.interface import Backend, Capability, Form, Operation, PlaneSpec
@@ -73,10 +74,19 @@ class Lab:
 
     def form_for(self, operation: Operation) -> str:
         """The form to use for an operation: the one under test if it is of that operation, else the primary one."""
+        form = self._form(operation)
+        return form.name if form else ""
+
+    @property
+    def brings(self) -> Json:
+        """The decision that recoveries hand over as well; None if they hand over none."""
+        form = self._form(Operation.RECOVER)
+        return form.brings if form else None
+
+    def _form(self, operation: Operation) -> Form | None:
         if self.form is not None and self.form.operation is operation:
-            return self.form.name
-        forms = self.spec.forms_of(operation)
-        return forms[0].name if forms else ""
+            return self.form
+        return next(iter(self.spec.forms_of(operation)), None)
 
     @contextmanager
     def trial(self, workload: Workload, *, effect_service: bool = False) -> Iterator[Trial]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -40,6 +42,8 @@ class Bench:
     launcher: Launcher
     form: Callable[[Operation], str]
     """The resume form to use for an operation."""
+    brings: Json
+    """The decision that recoveries hand over as well; None if they hand over none."""
     number_operation: Callable[[], int]
     name_delivery: Callable[[], str]
     number_fork: Callable[[], int]
@@ -93,6 +97,13 @@ class Process:
         """Alter the run's newest durable state, instead of opening the run, and end."""
         if self._ask(self._opening("tamper", workload), _OPENING_SECONDS) is None or self._reap() != 0:
             raise self._lost("died while it altered the store")
+
+    def lose_leases(self, workload: Workload) -> int:
+        """Take every lease of the run from its holder, instead of opening the run, and end; how many there were."""
+        said = self._ask(self._opening("lose-leases", workload), _OPENING_SECONDS)
+        if said is None or self._reap() != 0:
+            raise self._lost("died while it took the leases of a run")
+        return int(said["leases"])
 
     def reopen(self, workload: Workload) -> None:
         """Open the run again in the same process, as after its objects were dropped."""
@@ -234,6 +245,14 @@ class Process:
         """The process's identity in the operating system."""
         return self._launched.pid
 
+    def stop(self) -> None:
+        """SIGSTOP the process, wherever it is. It must live, and have said last that it is held or paused."""
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Let a stopped process go on."""
+        os.kill(self.pid, signal.SIGCONT)
+
     def kill(self) -> None:
         """SIGKILL the process, wherever it is, and reap it. Harmless if it is dead."""
         if self._alive:
@@ -275,7 +294,7 @@ class Process:
         }
 
     def _recovery(self) -> dict[str, Any]:
-        return {"do": "recover", "form": self._bench.form(Operation.RECOVER)}
+        return {"do": "recover", "form": self._bench.form(Operation.RECOVER), "value": self._bench.brings}
 
     def _pause(self, message: dict[str, Any], during: str) -> bool:
         said = self._ask({"do": "pause", "task": during, "first": self._numbered(message)})

@@ -219,7 +219,8 @@ def _request(event: Start | Deliver | Recover | Inspect) -> tuple[Kind, str, str
                 f"{event.delivery}: {event.intent}, {event.form}",
             )
         case Recover():
-            return Kind.REQUEST, "recovers the run", f"form {event.form}"
+            brought = f", and delivers {_json(event.value)}" if event.value is not None else ""
+            return Kind.REQUEST, f"recovers the run{brought}", f"form {event.form}"
         case Inspect():
             return Kind.REQUEST, "inspects the state", ""
 

@@ -5,9 +5,9 @@ it without faults.
 
 Storage operations run beside the program, so that a kill at a task or an effect doesn't say which of them were durable.
 A kill at one of them does: those before it, since they are let through one by one in the order in which they were asked
-for. The modes `FREEZE`, `PIN`, `REORDER`, `REORDER_AND_RAISE` and `WITHHOLD` say more: they hold operations back. A
-process that comes to rest before it could fail as it was told dies too, and its crash says that there was no such
-moment.
+for, unless one waits for another. The modes `FREEZE`, `PIN`, `REORDER`, `REORDER_AND_RAISE` and `WITHHOLD` say more:
+they hold operations back. A process that comes to rest before it could fail as it was told dies too, and its crash says
+that there was no such moment.
 """
 
 from __future__ import annotations
@@ -94,6 +94,10 @@ class Faults:
         self._passed = 0
         self._durable = 0
         self._over: set[int] = set()
+        # Storage operations come one by one, as they were asked for, where the process dies at one of them.
+        self._in_turn = (
+            fault is not None and fault.mode in (Mode.KILL, Mode.WITHHOLD) and points.is_at_persist(fault.point)
+        )
         self._ended: set[str] = set()
         self._held = 0
         self._released = 0
@@ -133,10 +137,12 @@ class Faults:
         with self._condition:
             if fault.mode in (Mode.FREEZE, Mode.PIN) and place > fault.durable:
                 self._wait(lambda: False)
-            if fault.mode is Mode.KILL and points.is_at_persist(fault.point):
-                self._wait(lambda: len(self._over) == place - 1)
             if fault.mode is Mode.WITHHOLD and name == fault.first:
+                self._over.add(place)  # the others go on as if it were
+                self._condition.notify_all()
                 self._wait(lambda: False)
+            if self._in_turn:
+                self._wait(lambda: not self._in_turn or self._over.issuperset(range(1, place)))
             if fault.mode in _REORDERING and name == fault.point:
                 self._wait(lambda: fault.first in self._ended)
             between = fault.mode is Mode.REORDER_AND_RAISE and self._is_between(name)
@@ -204,8 +210,12 @@ class Faults:
                 if not self._held:
                     self._watching = False
                     return
-                if self._released == released:
+                if self._released != released:
+                    continue
+                if not (self._in_turn and at_rest):
                     break
+                self._in_turn = False  # what comes first waits for what was asked for later
+                self._condition.notify_all()
         fault = self._fault
         if fault is not None:
             feasible = at_rest and fault.mode is Mode.FREEZE and self._durable == fault.durable

@@ -64,6 +64,9 @@ def serve(sock: socket.socket) -> None:
         _adapter(message).tamper(_store(message))
         channel.send({})
         return
+    if message["do"] == "lose-leases":
+        channel.send({"leases": _adapter(message).lose_leases(_store(message))})
+        return
     worker = _Worker(message)
     channel.send({})
     while (message := channel.receive()) is not None:
@@ -180,7 +183,7 @@ class _Worker:
             case "deliver":
                 return self._deliver(message)
             case "recover":
-                self._instruments.record(Recover, form=message["form"])
+                self._instruments.record(Recover, form=message["form"], value=message["value"])
                 return self._ended(self._run.recover(message["form"]))
             case "inspect":
                 return self._inspect()

@@ -61,8 +61,8 @@ def _decided_again(history: History, branch: Branch, resume: Deliver) -> list[Fi
 
 
 def _is_replaced(earlier: Consumption, again: Consumption) -> bool:
-    """Whether the later of two consumptions at one interrupt holds another delivery, or another value."""
+    """Whether the later of two consumptions at one interrupt holds another resume's decision, or another value."""
     if earlier.consume.interrupt != again.consume.interrupt or earlier.consume.operation == again.consume.operation:
         return False
-    deliveries = {c.delivery.delivery for c in (earlier, again) if c.delivery}
-    return len(deliveries) > 1 or not same(earlier.consume.value, again.consume.value)
+    sources = {c.source for c in (earlier, again) if c.source}
+    return len(sources) > 1 or not same(earlier.consume.value, again.consume.value)

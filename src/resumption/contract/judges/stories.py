@@ -18,6 +18,7 @@ from resumption.history.events import (
     Exit,
     Inspect,
     Json,
+    LeaseLoss,
     Oracle,
     Park,
     Past,
@@ -106,6 +107,8 @@ def sentence(event: Event) -> str:
             return f"the program became {', '.join(f'`{task.name}`' for task in event.workload.tasks)}"
         case Tamper():
             return "the durable trail was made a number, from outside"
+        case LeaseLoss():
+            return f"{event.leases} leases were taken from executors that live"
         case Durable():
             return f"what was durable ({event.of}) had the SHA-256 {event.sha256[:12]}…"
         case Oracle():
@@ -125,7 +128,8 @@ def _request(event: Start | Deliver | Recover | Inspect) -> str:
             target = f" for interrupt `{event.target}`" if event.target else ""
             return f"delivery {event.delivery} ({event.intent}, form {event.form}) brought {shown(event.value)}{target}"
         case Recover():
-            return f"a recovery (form {event.form}) was asked for"
+            brought = f", and brought {shown(event.value)}," if event.value is not None else ""
+            return f"a recovery (form {event.form}) was asked for{brought}"
         case Inspect():
             return "the state was inspected"
 

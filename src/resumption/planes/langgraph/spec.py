@@ -63,6 +63,7 @@ _ANSWERS_AND_RECOVERIES = (
         "command",
         Operation.RECOVER,
         "invoke(Command(resume=True)) on the thread, as a client does that takes the crashed run for a parked one.",
+        brings=True,
     ),
     Form(
         "checkpoint",
@@ -74,6 +75,7 @@ _ANSWERS_AND_RECOVERIES = (
         "command-checkpoint",
         Operation.RECOVER,
         "invoke(Command(resume=True)) with the checkpoint id of the thread's head.",
+        brings=True,
     ),
 )
 
