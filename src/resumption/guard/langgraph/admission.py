@@ -261,10 +261,8 @@ def _resume(
         bound = yield from _bind(call, house, sight, busy=tenure is None)
     verdicts = [(one, _claim(one, sight, house, leased=tenure is not None)) for one in bound]
     refusals.raise_refused(call, verdicts, sight, join=house.join)
-    if any(verdict in (Verdict.WAITS, Verdict.JOINED) for _, verdict in verdicts):
+    if tenure is None:  # a repetition too, whose outcome isn't there before the run has ended or rests
         return _Wait(bound)
-    if tenure is None:
-        return Replay(None)
     if not any(consumes(verdict) for _, verdict in verdicts):
         return (yield from _finished(call, house, tenure))
     taken = [one for one, verdict in verdicts if verdict is Verdict.CONSUMED]
