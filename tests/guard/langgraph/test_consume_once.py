@@ -301,6 +301,25 @@ def test_an_answer_at_a_breakpoint_of_a_subgraph_is_served_to_the_gate_behind_it
     assert bench.fired() == ["pay=A", "draft", "send=B"]
 
 
+def test_an_answer_to_a_crashed_subgraph_is_served_to_its_next_gate_which_takes_no_other(bench):
+    """It can't be told from an answer to a breakpoint. Nothing is pending then, so that no interrupt has its name."""
+    failing = [True]
+
+    def draft(state: State) -> Any:
+        if failing:
+            raise ConnectionError
+        return {"trail": ["draft"]}
+
+    app = bench.guarded(bench.builder(inner=bench.builder(draft=draft, pay=bench.gate("pay")).compile()))
+    with pytest.raises(ConnectionError):
+        app.invoke(INPUT, THREAD)
+    failing.clear()
+    app.invoke(answer("yes"), THREAD)
+    with pytest.raises(AlreadyConsumed, match=r"^\[RSM-503\] Thread '\w+' was given another decision at"):
+        app.invoke(answer("no"), THREAD)
+    assert bench.fired() == ["pay=yes"]
+
+
 def test_an_answer_comes_with_an_update(bench):
     app = bench.approval()
     app.invoke(INPUT, THREAD)
