@@ -34,10 +34,12 @@ firing and their record are left out: there the policy of the effect decides.
 
 _FOOT = """
 The *lease* keeps racing recoveries and inputs apart (racing decisions are stopped by the claim too); where the effects
-are in the ledger, that stops most of them as well. The *fence* stops an executor that was replaced while it was cut
-off, so it shows only where the lease was lost. A protection without a mark is no luxury: what it keeps is outside the
-protocols of the harness. The memory of *answers* matters where a node fails between two of its questions.
-[`test_ablation.py`](../tests/guard/langgraph/test_ablation.py) plays a scenario for each, with it and without it.
+are in the ledger, that stops most of them as well. The *fence* stops an executor that was replaced, so it shows where
+a lease was lost: here the file of locks is deleted under an executor that lives, and on PostgreSQL the server gives
+its session up (`recovery/lease-lost`). Without the lease there is none to lose, so those probes are passed by. The
+memory of *answers* matters where a node fails between two of its questions: the second decision is lost, and its
+question can neither be answered again nor recovered. A scenario for each protection is played too, with it and without
+it: [`test_ablation.py`](../tests/guard/langgraph/test_ablation.py).
 
 *Claims at the write* and *fork at the write* are no protections of the guard: they are what arXiv 2608.03836 tried
 first, the same decisions taken where the saver writes. They have to fail, since LangGraph has read what it runs on

@@ -273,13 +273,17 @@ class NotResolvable(LedgerError):
 
 
 class GuardError(ResumptionError):
-    """Base of what a guarded graph raises. `branch` names the decision behind the refusal."""
+    """Base of what a guarded graph raises. `branch` names the decision behind the refusal.
+
+    `interrupt` is the id of the interrupt that the answer was found to be for; empty where none was.
+    """
 
     code = "RSM-500"
 
-    def __init__(self, what: str, *, advice: str, branch: str = "") -> None:
+    def __init__(self, what: str, *, advice: str, branch: str = "", interrupt: str = "") -> None:
         super().__init__(what, advice=advice)
         self.branch = branch
+        self.interrupt = interrupt
 
 
 class Fenced(GuardError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -71,12 +72,63 @@ def test_a_page_can_tell_what_changed_since_an_earlier_receipt(measured: Path, t
     assert "0 regressed, 0 fixed" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
+def _steady_and_drifted(measured: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """Baselines from which a receipt of known breaches doesn't differ, and differs in one label."""
+    text = measured.read_text(encoding="utf-8")
+    other = tmp_path / "other.json"
+    other.write_text(text.replace('"label": "undocumented"', '"label": "holds"'), encoding="utf-8")
+    assert other.read_text(encoding="utf-8") != text
+    return measured, other
+
+
+def test_where_drift_counts_known_breaches_are_no_errors_and_changes_are(measured: Path, tmp_path: Path) -> None:
+    steady, drifted = _steady_and_drifted(measured, tmp_path)
+    drift = ("report", measured, "--fail-on", "drift", "--since")
+    calm, loud = (_run(*drift, before, "--format", "github").stdout for before in (steady, drifted))
+    assert ("::error" in calm, "::notice" in calm, "::error" in loud) == (False, True, True)
+    calm, loud = (_run(*drift, before, "--format", "junit").stdout for before in (steady, drifted))
+    assert ElementTree.fromstring(calm).get("failures") == "0"
+    assert "holds to undocumented" in loud
+    calm, loud = (_run(*drift, before, "--format", "sarif").stdout for before in (steady, drifted))
+    assert ('"level": "error"' in calm, '"level": "error"' in loud) == (False, True)
+
+
+def test_where_drift_counts_what_was_fixed_is_annotated_too(measured: Path, tmp_path: Path) -> None:
+    _, fixed = _steady_and_drifted(measured, tmp_path)
+    receipt = json.loads(fixed.read_text(encoding="utf-8"))
+    for part in (part for cell in receipt["cells"] for part in cell["parts"]):
+        part["findings"] = []
+    fixed.write_text(json.dumps(receipt), encoding="utf-8")
+    said = _run("report", fixed, "--format", "github", "--fail-on", "drift", "--since", measured).stdout
+    assert re.search(r"::error title=Against the baseline%3A .*undocumented to holds::On faulty-double-consume/", said)
+
+
+def test_text_and_markdown_name_the_releases_that_are_compared(measured: Path, tmp_path: Path) -> None:
+    older = tmp_path / "older.json"
+    text = re.sub(r'"version": "[^"]*"', '"version": "1.2.9"', measured.read_text(encoding="utf-8"))
+    older.write_text(text, encoding="utf-8")
+    told = " ".join(_run("report", measured, "--since", older).stdout.split())
+    assert "Against the baseline faulty-double-consume 1.2.9 then, faulty-double-consume" in told
+    assert "now nothing changed" in told
+    assert "as now" in _run("report", measured, "--since", measured).stdout
+    said = _run("report", measured, "--since", older, "--format", "markdown").stdout
+    assert "Against the baseline, faulty-double-consume 1.2.9: nothing changed." in said
+
+
+@pytest.mark.parametrize("form", ["junit", "sarif", "github", "badge"])
+def test_since_is_refused_where_it_would_tell_nothing(measured: Path, form: str) -> None:
+    result = _run("report", measured, "--format", form, "--since", measured)
+    assert (result.exit_code, f"{form} can't tell what changed" in result.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("--format", "html", "--race", "no.json"), "The race no.json can't be read"),
         (("--format", "html", "--race", __file__), "is no race"),
-        (("--format", "junit", "--since", "no.json"), "are for html"),
+        (("--format", "junit", "--since", "no.json"), "The receipt no.json can't be read"),
+        (("--fail-on", "drift"), "counts what changed --since a receipt"),
+        (("--format", "text", "--race", "no.json"), "--race is for html"),
         (("-o", "report.pdf"), "Name a --format"),
         (("--format", "text", "-o", "report.txt"), "text is for the terminal"),
         (("-o", "no/such/folder/report.html"), "[RSM-104]"),

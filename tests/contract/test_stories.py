@@ -18,6 +18,7 @@ from resumption.history.events import (
     Exit,
     Inspect,
     Intent,
+    LeaseLoss,
     Oracle,
     Park,
     Past,
@@ -79,6 +80,7 @@ SAID: list[tuple[Event, str]] = [
     (Durable(process=0, of="store", sha256="0123456789abcdef"),
      "what was durable (store) had the SHA-256 0123456789ab…"),
     (Tamper(process=0), "the durable trail was made a number, from outside"),
+    (LeaseLoss(process=0, leases=1), "1 leases were taken from executors that live"),
     (Oracle(process=0, fired=("c1",)), "the effect record was read"),
 ]  # fmt: skip
 

@@ -79,6 +79,17 @@ def test_the_action_measures_reports_and_then_passes_or_fails(
     assert (tmp_path / job.outputs["report"]["sarif"]).is_file()
 
 
+def test_the_action_against_a_baseline_takes_known_breaches_for_no_errors(tmp_path: Path) -> None:
+    known = {"planes": "faulty-double-consume", "arguments": "--probe consume/stray"}
+    first = _Job(tmp_path, known | {"fail-on": "breach", "folder": "first"})
+    _, measure, report, _, verdict = _action()["runs"]["steps"]
+    assert (first.run(measure), first.run(report), first.run(verdict)) == (0, 0, 1)
+    second = _Job(tmp_path, known | {"fail-on": "drift", "baseline": "first/receipt.json"})
+    assert (second.run(measure), second.run(report), second.run(verdict)) == (0, 0, 0)
+    assert 'failures="0"' in (tmp_path / "resumption-report/junit.xml").read_text(encoding="utf-8")
+    assert "nothing changed" in (tmp_path / "summary").read_text(encoding="utf-8")
+
+
 def test_the_action_fails_where_nothing_could_be_measured(tmp_path: Path) -> None:
     job = _Job(tmp_path, {"planes": "nosuch"})
     _, measure, report, _, verdict = _action()["runs"]["steps"]

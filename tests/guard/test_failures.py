@@ -15,7 +15,7 @@ import pytest
 
 from resumption import Ledger, NotFired, effect
 from resumption.decide import admit as decide
-from resumption.errors import InDoubt, LedgerUnavailable, SchemaMismatch, Unrecorded
+from resumption.errors import EffectRunning, InDoubt, LedgerUnavailable, SchemaMismatch, Unrecorded
 from resumption.guard import operators
 from resumption.guard.stores import postgres
 from resumption.harness.postgres import ThrowawayPostgres
@@ -247,6 +247,33 @@ def test_an_effect_whose_database_vanishes_inside_it_says_that_it_is_not_recorde
     assert caught.value.result == "paid"
     with pytest.raises(LedgerUnavailable):
         charge()
+    assert len(world.fired) == 1
+
+
+def test_an_end_that_can_not_be_written_is_logged_once_however_often_a_waiting_call_asks(
+    sqlite_url: str, world: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """On a full disk, say: records can be read, and none can be changed."""
+    database = sqlite3.connect(tmp_path / "effects.db", isolation_level=None)
+
+    @effect(Ledger(sqlite_url, wait=0.3), key="charge")
+    def charge() -> str:
+        world.fire()
+        database.execute(
+            "CREATE TRIGGER full BEFORE UPDATE ON resumption_effects BEGIN SELECT RAISE(ABORT, 'full'); END"
+        )
+        return "paid"
+
+    with pytest.raises(Unrecorded):
+        charge()
+    with pytest.raises(EffectRunning):
+        charge()
+    assert [record.message for record in caplog.records if "could not be written" in record.message] == [
+        "effect charge: its end still could not be written down"
+    ]
+    database.execute("DROP TRIGGER full")
+    database.close()
+    assert charge() == "paid"
     assert len(world.fired) == 1
 
 

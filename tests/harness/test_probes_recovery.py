@@ -7,14 +7,25 @@ from dataclasses import replace
 import pytest
 
 from resumption.contract.properties import Property
-from resumption.contract.verdicts import Facet, Measured
+from resumption.contract.verdicts import Facet, Label, Measured
 from resumption.harness.probes import PROBES
+from resumption.harness.process import Process
 from resumption.harness.receipts import Receipt
 from resumption.harness.runner import run_suite
-from resumption.history.events import Consume, Deliver, EffectBegin, Park, Raise, Recover, Return, TaskStart
+from resumption.history.events import (
+    Consume,
+    Deliver,
+    EffectBegin,
+    LeaseLoss,
+    Park,
+    Raise,
+    Recover,
+    Return,
+    TaskStart,
+)
 from resumption.history.history import History
 from resumption.history.ndjson import decode_history
-from resumption.planes.faulty import racing_recoveries
+from resumption.planes.faulty import racing_recoveries, unfenced
 from resumption.planes.interface import PlaneSpec
 from resumption.planes.langgraph import spec as stock
 from resumption.planes.langgraph_guarded import spec as guarded
@@ -23,13 +34,13 @@ from resumption.planes.reference.spec import REFERENCE
 OVERTAKING = racing_recoveries.FAULT.spec
 
 
-def on_sqlite(spec: PlaneSpec, recovery: str = "no-input") -> PlaneSpec:
-    """The plane on SQLite alone, in one form of recovery."""
-    backends = [backend for backend in spec.backends if backend.name == "sqlite"]
+def on(spec: PlaneSpec, name: str = "sqlite", recovery: str = "no-input") -> PlaneSpec:
+    """The plane on one backend, in one form of recovery."""
+    backends = [backend for backend in spec.backends if backend.name == name]
     return replace(spec, backends=backends, forms=[form for form in spec.forms if form.name in ("bare", recovery)])
 
 
-STOCK, GUARDED = on_sqlite(stock.GRAPH), on_sqlite(guarded.GRAPH)
+STOCK, GUARDED, GUARDED_ON_SERVER = on(stock.GRAPH), on(guarded.GRAPH), on(guarded.GRAPH, "postgres-pool")
 
 
 def run(spec: PlaneSpec, probe: str) -> tuple[Receipt, History]:
@@ -68,7 +79,7 @@ def test_a_finished_run_that_a_recovery_waited_for_takes_no_other_decision(spec:
 
 
 def test_a_recovery_that_waited_comes_to_rest_before_the_gate_is_answered() -> None:
-    receipt, history = run(on_sqlite(guarded.GRAPH, "input"), "recovery/overtaken")
+    receipt, history = run(on(guarded.GRAPH, recovery="input"), "recovery/overtaken")
     _, waited = history.of(Recover)
     answer, stray = history.of(Deliver)
     (asked_anew,) = (park for park in history.of(Park) if park.operation == waited.operation)
@@ -78,7 +89,7 @@ def test_a_recovery_that_waited_comes_to_rest_before_the_gate_is_answered() -> N
 
 @pytest.mark.parametrize("form", ["command", "command-checkpoint"])
 def test_a_decision_that_a_recovery_brings_is_on_record_and_the_gate_that_takes_it_takes_no_other(form: str) -> None:
-    receipt, history = run(on_sqlite(guarded.FUNCTIONAL, form), "recovery/overtaken")
+    receipt, history = run(on(guarded.FUNCTIONAL, form), "recovery/overtaken")
     assert [recovery.value for recovery in history.of(Recover)] == [True, True]
     assert [consume.value for consume in history.of(Consume)] == [True]
     (stray,) = history.of(Deliver)
@@ -88,9 +99,44 @@ def test_a_decision_that_a_recovery_brings_is_on_record_and_the_gate_that_takes_
 
 
 def test_a_gate_of_stock_langgraph_takes_the_decisions_of_two_recoveries() -> None:
-    receipt, history = run(on_sqlite(stock.FUNCTIONAL, "command"), "recovery/overtaken")
+    receipt, history = run(on(stock.FUNCTIONAL, recovery="command"), "recovery/overtaken")
     assert len({consume.operation for consume in history.of(Consume)}) == 2
     assert {cell.measured for cell in receipt.cells} == {Measured.BREACHES}
+
+
+@pytest.mark.parametrize("probe", ["recovery/lease-lost", "recovery/lease-lost-while-stopped"])
+@pytest.mark.parametrize("spec", [REFERENCE, GUARDED, GUARDED_ON_SERVER], ids=lambda spec: spec.backends[0].name)
+def test_an_executor_that_lost_its_lease_is_told_and_stores_nothing(spec: PlaneSpec, probe: str) -> None:
+    receipt, history = run(spec, probe)
+    held, second = history.of(Recover)
+    (loss,) = history.of(LeaseLoss)
+    (told,) = (event for event in history.of(Raise) if event.operation == held.operation)
+    finished = next(iter(history.of(Return)))
+    *_, stray = history.of(Deliver)
+    assert held.number < loss.number < second.number < finished.number < told.number < stray.number
+    assert loss.leases == 1
+    assert told.error == ("Refused" if spec is REFERENCE else "Fenced")
+    assert fired(history, "approve") == 1
+    assert {cell.measured for cell in receipt.cells if cell.facet is not Facet.WINDOW} == {Measured.CONFORMS}
+
+
+@pytest.mark.parametrize("probe", ["recovery/lease-lost", "recovery/lease-lost-while-stopped"])
+def test_an_executor_that_is_not_fenced_fires_again_what_its_successor_fired(probe: str) -> None:
+    receipt, history = run(unfenced.FAULT.spec, probe)
+    assert fired(history, "approve") == 2
+    assert measured(receipt)[Property.CONSUME_ONCE_EFFECTS, Facet.CELL] is Measured.BREACHES
+
+
+def test_a_lease_that_nobody_has_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    lose_leases = Process.lose_leases
+    monkeypatch.setattr(Process, "lose_leases", lambda process, workload: lose_leases(process, workload) - 1)
+    receipt, _ = run(REFERENCE, "recovery/lease-lost")
+    assert {cell.measured for cell in receipt.cells} == {Measured.UNDETERMINED}
+
+
+def test_a_plane_without_a_lease_is_passed_by() -> None:
+    receipt = run_suite([STOCK], [found for found in PROBES if found.address == "recovery/lease-lost"], jobs=1)
+    assert {cell.label for cell in receipt.cells} == {Label.NOT_APPLICABLE}
 
 
 def test_an_overtaken_recovery_reopens_a_finished_run_of_stock_langgraph() -> None:

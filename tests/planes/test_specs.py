@@ -43,6 +43,7 @@ def test_an_adapter_exports_what_the_harness_calls(spec: PlaneSpec) -> None:
     exported = _exported(spec.adapter)
     assert "open_run" in exported
     assert not _needs_tamper(spec) or "tamper" in exported
+    assert not any(backend.loses_leases for backend in spec.backends) or "lose_leases" in exported
 
 
 @pytest.mark.parametrize("spec", ALL, ids=lambda spec: f"{spec.name}-{spec.path}")

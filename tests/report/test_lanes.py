@@ -9,7 +9,7 @@ from receipts import crashed, receipt, told
 
 from resumption.contract.verdicts import Finding, Step
 from resumption.errors import ReceiptUnreadable
-from resumption.history.events import Oracle
+from resumption.history.events import LeaseLoss, Oracle, Tamper
 from resumption.report.lanes import Kind, histories_of, lanes, teller
 
 
@@ -36,6 +36,19 @@ def test_whether_an_effect_fired_is_the_effect_record_s_word() -> None:
     events = tuple(replace(event, fired=("p2-1",)) if isinstance(event, Oracle) else event for event in history.events)
     unfired = lanes(replace(history, events=events))
     assert [row.kind for row in unfired.rows if row.text.startswith("effect")] == [Kind.UNFIRED, Kind.EFFECT]
+
+
+def test_what_was_done_to_a_run_from_outside_is_not_told_as_a_reading_of_the_effect_record() -> None:
+    history = crashed()
+    oracle = next(event for event in history.events if isinstance(event, Oracle))
+    said = {}
+    for event in (LeaseLoss(process=0, number=oracle.number, leases=2), Tamper(process=0, number=oracle.number)):
+        events = tuple(event if each is oracle else each for each in history.events)
+        said[event.kind] = [row.text for row in lanes(replace(history, events=events)).rows][-1]
+    assert said == {
+        "lease-loss": "2 leases were taken from executors that live",
+        "tamper": "the durable trail was made a number, from outside",
+    }
 
 
 def test_a_megabyte_is_cut_and_said_to_be_one() -> None:

@@ -12,7 +12,7 @@ import click
 
 from resumption.cli.progress import progress
 from resumption.cli.selection import choose_probes, choose_targets
-from resumption.harness.comparison import drifts_from
+from resumption.harness.comparison import compared_cells, drifts_from
 from resumption.harness.measurement import measure
 from resumption.harness.policy import FailOn, Policy, exit_code, known_cells
 from resumption.harness.receipts import Receipt, accept, read_receipt, stable_view, write
@@ -137,7 +137,15 @@ def check(
             stable_file.write_bytes(stable_view(receipt))
     drifts = drifts_from(before, receipt, probes) if before else None
     code = exit_code(receipt.cells, policy, drifts or (), accepted=acceptances)
-    view = View(receipt=receipt, policy=policy, code=code, citations=_citations(planes), drifts=drifts, verbose=verbose)
+    view = View(
+        receipt=receipt,
+        policy=policy,
+        code=code,
+        citations=_citations(planes),
+        drifts=drifts,
+        before=compared_cells(before, receipt) if before else (),
+        verbose=verbose,
+    )
     print_report(view, report_console())
     ctx.exit(code)
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import click
 
 from resumption.errors import UnknownName
-from resumption.harness.comparison import compare
+from resumption.harness.comparison import compare, compared_cells, drifts_from
 from resumption.harness.policy import FailOn, Policy, exit_code
+from resumption.harness.probes import PROBES, Probe
 from resumption.harness.races import read_race
 from resumption.harness.receipts import Receipt, read_receipt
 from resumption.planes.registry import specs
@@ -43,6 +44,9 @@ class _Format(StrEnum):
     BADGE = "badge"
 
 
+_TELLING = (_Format.TEXT, _Format.HTML, _Format.MARKDOWN)
+"""The formats that tell what changed since another receipt, whatever is counted."""
+
 _SUFFIXES = {".html": _Format.HTML, ".md": _Format.MARKDOWN, ".xml": _Format.JUNIT, ".sarif": _Format.SARIF}
 
 
@@ -60,13 +64,15 @@ _SUFFIXES = {".html": _Format.HTML, ".md": _Format.MARKDOWN, ".xml": _Format.JUN
 @click.option("-o", "--output", metavar="FILE", type=_FILE, help="Where to.  [default: standard output]")
 @click.option(
     "--fail-on",
-    type=click.Choice([FailOn.BREACH.value, FailOn.VIOLATION.value, FailOn.NEVER.value]),
+    type=click.Choice([choice.value for choice in FailOn]),
     default=FailOn.VIOLATION.value,
     show_default=True,
-    help="What counts as a failure in the formats that know failures.",
+    help="What counts as a failure in the formats that know failures; drift needs --since.",
 )
 @click.option("--strict", is_flag=True, help="Label by the strict rule: any breach of a documented form violates.")
-@click.option("--since", "since", metavar="RECEIPT", type=_FILE, help="In html, tell what changed since this receipt.")
+@click.option(
+    "--since", "since", metavar="RECEIPT", type=_FILE, help="In text, html and markdown, tell what changed since."
+)
 @click.option("--race", "race_file", metavar="FILE", type=_FILE, help="In html, show what `race --json` wrote too.")
 @click.option("-v", "--verbose", is_flag=True, help="In text, tell every story, not one of each kind.")
 def report(
@@ -86,18 +92,24 @@ def report(
     """
     receipt = read_receipt(receipt_file)
     policy = Policy(FailOn(fail_on), strict)
+    before = read_receipt(since) if since else None
+    if policy.fail_on is FailOn.DRIFT and before is None:
+        raise click.UsageError("--fail-on drift counts what changed --since a receipt: name one.")
+    drifts = drifts_from(before, receipt, _measured_by(receipt)) if before else None
     view = View(
         receipt=receipt,
         policy=policy,
-        code=exit_code(receipt.cells, policy),
+        code=exit_code(receipt.cells, policy, drifts or ()),
         citations=_citations(receipt),
+        drifts=drifts,
+        before=compared_cells(before, receipt) if before else (),
         verbose=verbose,
     )
     chosen = _format(form, output)
-    if (since or race_file) and chosen is not _Format.HTML:
-        raise click.UsageError(
-            "--since and --race are for html; `resumption compare` tells what changed in other formats."
-        )
+    if before and not (chosen in _TELLING or (policy.fail_on is FailOn.DRIFT and chosen is not _Format.BADGE)):
+        raise click.UsageError(f"{chosen} can't tell what changed --since; junit, sarif and github by --fail-on drift.")
+    if race_file and chosen is not _Format.HTML:
+        raise click.UsageError("--race is for html.")
     if chosen is _Format.TEXT:
         if output:
             raise click.UsageError("text is for the terminal: redirect it, or choose another --format for -o.")
@@ -108,7 +120,7 @@ def report(
     if chosen is _Format.HTML:
         text = html_page(
             view,
-            comparison=compare(read_receipt(since), receipt, names=(since.name, receipt_file.name)) if since else None,
+            comparison=compare(before, receipt, names=(since.name, receipt_file.name)) if since and before else None,
             race=read_race(race_file) if race_file else None,
         )
     else:
@@ -144,6 +156,12 @@ def _summarise(view: View) -> None:
         file = Path(summary)
         with writing(file), file.open("a", encoding="utf-8") as stream:
             stream.write(markdown(view))
+
+
+def _measured_by(receipt: Receipt) -> list[Probe]:
+    """The probes that a receipt has anything of: it doesn't say which were chosen."""
+    seen = {part.probe for cell in receipt.cells for part in cell.parts}
+    return [probe for probe in PROBES if probe.address in seen]
 
 
 def _relative(file: Path) -> str:

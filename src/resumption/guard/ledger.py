@@ -58,6 +58,7 @@ class Ledger:
         self._courses: set[int] = set()  # versions of the calls that are under way, waiting ones too
         self._flights: set[int] = set()  # versions of the attempts that this process is making
         self._pending: dict[int, Settlement] = {}  # ends of attempts that the store has not heard of yet
+        self._told: set[int] = set()  # those of them that the log has said so of
         self._left = False  # whether a call was left before its end, so that something of it may still run
         self._workers: Executor | None = None
 
@@ -233,7 +234,9 @@ class Ledger:
             except LedgerUnavailable:
                 if patient:
                     raise
-                logger.warning("effect %s: its end still could not be written down", settlement.key)
+                if settlement.version not in self._told:  # a call that waits for the record asks again and again
+                    self._told.add(settlement.version)
+                    logger.warning("effect %s: its end still could not be written down", settlement.key)
                 return
 
     def _write(self, settlement: Settlement, *, patient: bool) -> str:
@@ -241,6 +244,7 @@ class Ledger:
         state = store.transact(lambda: settling(store.sql, settlement, store.token()), patient=patient)
         with self._guard:
             self._pending.pop(settlement.version, None)
+            self._told.discard(settlement.version)
             self._flights.discard(settlement.version)
         if state == decide.SUPERSEDED and settlement.ended != decide.NOT_STARTED:
             telemetry.decided("settle", settlement.key, state)

@@ -32,6 +32,7 @@ __all__ = [
     "change_of",
     "changed_probes",
     "compare",
+    "compared_cells",
     "confirm",
     "drifts_from",
 ]
@@ -173,11 +174,18 @@ def drifts_from(baseline: Receipt, receipt: Receipt, probes: Sequence[Probe]) ->
 
     Raises `ComparisonImpossible` if a receipt has one cell for several versions: only one of them could be compared.
     """
-    rows = {_row(cell) for cell in receipt.cells}
     selected = {probe.address for probe in probes}
-    before = [cell for cell in _by_identity(baseline, "The baseline").values() if _row(cell) in rows]
-    drifts = _drifts(before, _by_identity(receipt, "This run").values())
+    drifts = _drifts(compared_cells(baseline, receipt), _by_identity(receipt, "This run").values())
     return tuple(sorted((drift for drift in drifts if drift.probe in selected), key=lambda it: (it.cell, it.probe)))
+
+
+def compared_cells(baseline: Receipt, receipt: Receipt) -> list[Cell]:
+    """The cells of a baseline that a receipt is compared with: of the planes, paths and backends that it has.
+
+    Raises `ComparisonImpossible` as `drifts_from` does.
+    """
+    rows = {_row(cell) for cell in receipt.cells}
+    return [cell for cell in _by_identity(baseline, "The baseline").values() if _row(cell) in rows]
 
 
 def changed_probes(comparison: Comparison) -> frozenset[str]:

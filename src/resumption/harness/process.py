@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -95,6 +97,13 @@ class Process:
         """Alter the run's newest durable state, instead of opening the run, and end."""
         if self._ask(self._opening("tamper", workload), _OPENING_SECONDS) is None or self._reap() != 0:
             raise self._lost("died while it altered the store")
+
+    def lose_leases(self, workload: Workload) -> int:
+        """Take every lease of the run from its holder, instead of opening the run, and end; how many there were."""
+        said = self._ask(self._opening("lose-leases", workload), _OPENING_SECONDS)
+        if said is None or self._reap() != 0:
+            raise self._lost("died while it took the leases of a run")
+        return int(said["leases"])
 
     def reopen(self, workload: Workload) -> None:
         """Open the run again in the same process, as after its objects were dropped."""
@@ -245,6 +254,14 @@ class Process:
     def pid(self) -> int:
         """The process's identity in the operating system."""
         return self._launched.pid
+
+    def stop(self) -> None:
+        """SIGSTOP the process, wherever it is. It must live, and have said last that it is held or paused."""
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Let a stopped process go on."""
+        os.kill(self.pid, signal.SIGCONT)
 
     def kill(self) -> None:
         """SIGKILL the process, wherever it is, and reap it. Harmless if it is dead."""

@@ -17,7 +17,7 @@ from resumption.harness.prefixes import Prefix, Shelf, copy_record
 from resumption.harness.process import Bench, Died, Process, Seat
 from resumption.harness.stores import Place, Stores
 from resumption.harness.zygote import Launcher
-from resumption.history.events import Crash, Drift, Durable, Exit, Oracle, Persist, Phase, Tamper
+from resumption.history.events import Crash, Drift, Durable, Exit, LeaseLoss, Oracle, Persist, Phase, Tamper
 from resumption.history.history import History
 from resumption.history.ndjson import Appender, encode, read_history
 from resumption.history.workload import Workload
@@ -74,6 +74,7 @@ class Trial:
         self._processes: list[Process] = []
         self._numbered = 0
         self._faults: list[tuple[int, Fault]] = []
+        self._problems: list[str] = []
         self._operations = 0
         self._deliveries = 0
         self._forks = 0
@@ -203,6 +204,13 @@ class Trial:
         self._seated(None, self._store, None, None).tamper(self._workload)
         self._appender.append(Tamper(process=0))
 
+    def lose_leases(self) -> None:
+        """Have the executors of the run, who live, lose their leases. Without any, the trial can tell nothing."""
+        leases = self._seated(None, self._store, None, None).lose_leases(self._workload)
+        self._appender.append(LeaseLoss(process=0, leases=leases))
+        if not leases:
+            self._problems.append("no executor had a lease that it could lose")
+
     def note_content(self) -> None:
         """Record the digest of what is durable, where it outlives a process. No operation may be under way."""
         if self._lab.has(Capability.PROCESS_DEATH):
@@ -269,7 +277,7 @@ class Trial:
         history = read_history(self._history)
         problems = (_problem(history, number, fault) for number, fault in self._faults)
         infeasible = any(crash.point.endswith(INFEASIBLE) for crash in history.of(Crash))
-        return Observation(history, "; ".join(filter(None, problems)), infeasible)
+        return Observation(history, "; ".join(filter(None, (*self._problems, *problems))), infeasible)
 
     def abandon(self) -> None:
         """Kill what still runs. Harmless after `finish`."""

@@ -26,6 +26,7 @@ __all__ = [
     "Exit",
     "Inspect",
     "Intent",
+    "LeaseLoss",
     "Oracle",
     "Park",
     "Past",
@@ -286,6 +287,14 @@ class Tamper(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LeaseLoss(Event):
+    """So many leases were taken from executors that live: others may have the run while they go on."""
+
+    kind: ClassVar[str] = "lease-loss"
+    leases: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Durable(Event):
     """What was durable while no operation was under way, as one SHA-256.
 
@@ -309,7 +318,7 @@ EVENTS: dict[str, type[Event]] = {
     cls.kind: cls
     for cls in (
         Start, Deliver, Recover, Inspect, Park, Return, Raise, State, Past, TaskStart, TaskEnd, Consume,
-        EffectBegin, EffectEnd, Persist, Crash, Exit, Drift, Tamper, Durable, Oracle,
+        EffectBegin, EffectEnd, Persist, Crash, Exit, Drift, Tamper, LeaseLoss, Durable, Oracle,
     )
 }  # fmt: skip
 """Every kind of event, by the word that stands for it in a file."""

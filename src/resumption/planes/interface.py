@@ -34,6 +34,7 @@ __all__ = [
     "Handle",
     "Historic",
     "Instruments",
+    "LoseLeases",
     "OpenRun",
     "Operation",
     "Outcome",
@@ -239,6 +240,11 @@ Tamper = Callable[[Store], None]
 """The type of an adapter's `tamper`: makes the trail of the run's newest durable state the number 7, in the store, as
 an editor or a faulty migration would. No run is open then, and this process does nothing else. All beside the trail
 stays as it is; a checksum that the framework keeps of it is left alone."""
+
+LoseLeases = Callable[[Store], int]
+"""The type of an adapter's `lose_leases`: takes every lease of the store from its holder, which lives and isn't told,
+by what does that in earnest, such as a server that gives a session up. Returns how many, and this process does nothing
+else."""
 
 
 def unknown_form(form: str) -> ValueError:

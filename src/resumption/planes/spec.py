@@ -52,6 +52,9 @@ class Capability(StrEnum):
     COPY_INSIDE = "copy-inside"
     """A run that is open can copy its store within its process. Never listed in `lacks`: a backend says that it has it,
     by `Backend.copies`."""
+    LEASE_LOSS = "lease-loss"
+    """An executor that lives can lose what gives a run to it alone. Never listed in `lacks`: a backend says that its
+    executors can, by `Backend.loses_leases`."""
     TAMPER = "tamper"
     """Durable state can be altered from outside in a way that breaks the schema. The adapter module then exports
     `tamper` (see `interface.Tamper`)."""
@@ -93,6 +96,9 @@ class Backend:
     """Whether a run lives in a database of a PostgreSQL server, which the harness provides, not in a folder."""
     requires: Sequence[str] = ()
     """Distributions that only this backend needs; where one of them isn't installed, nothing is measured."""
+    loses_leases: bool = False
+    """Whether an executor can lose its lease while it lives. The adapter module then exports `lose_leases` (see
+    `interface.LoseLeases`)."""
     copies: bool = False
     """Whether an open run can copy its store, as is needed where that dies with the process. Its runs are then
     `interface.Copyable`."""
@@ -152,4 +158,6 @@ class PlaneSpec:
             return f"What is saved, and when, is the caller's affair. {self.snapshots}".strip()
         if capability is Capability.COPY_INSIDE:
             return "" if backend.copies else "No copy of the store is made inside its process."
+        if capability is Capability.LEASE_LOSS:
+            return "" if backend.loses_leases else "No executor has a lease that it can lose while it lives."
         return backend.lacks.get(capability, self.lacks.get(capability, ""))

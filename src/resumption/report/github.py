@@ -9,11 +9,12 @@ from collections.abc import Iterator
 
 from resumption.contract.properties import STATEMENTS
 from resumption.contract.verdicts import Facet, Label
+from resumption.harness.policy import FailOn
 from resumption.harness.receipts import Cell
 from resumption.report.grid import story_cells
 from resumption.report.legible import brief, one_line
 from resumption.report.marks import MARKS
-from resumption.report.outcomes import Outcome, outcome
+from resumption.report.outcomes import Outcome, change, outcome
 from resumption.report.view import View, codes, place
 
 __all__ = ["github_annotations"]
@@ -28,7 +29,7 @@ def github_annotations(view: View) -> str:
     A group with a finding by the policy in force is an error, what could not be told a warning, other breaches notices.
     """
     order = ("error", "warning", "notice")
-    found = sorted([*_breaches(view), *_untold(view)], key=lambda item: order.index(item[0]))
+    found = sorted([*_drifts(view), *_breaches(view), *_untold(view)], key=lambda item: order.index(item[0]))
     return "".join(f"::{level} title={_value(title)}::{_message(text)}\n" for level, title, text in found)
 
 
@@ -41,6 +42,20 @@ def _breaches(view: View) -> Iterator[tuple[str, str, str]]:
         title = f"{first.property}{facet} {MARKS[first.label].word}: {STATEMENTS[first.property].name}"
         accepted = f" (accepted: {first.accepted})" if first.accepted else ""
         yield "error" if failed else "notice", title, f"On {place(cells)}: {finding.summary}{accepted}"
+
+
+def _drifts(view: View) -> Iterator[tuple[str, str, str]]:
+    """What changed, where that counts and no breach tells it: what was fixed, is new, or is gone."""
+    if view.policy.fail_on is not FailOn.DRIFT:
+        return
+    known = {cell.identity: cell for cell in view.cells}
+    told: dict[str, list[str]] = {}
+    for drift in view.drifts or ():
+        cell = known.get(drift.cell)
+        if cell is None or not (cell.accepted or any(part.findings for part in cell.parts)):
+            told.setdefault(change(drift), []).append(drift.cell)
+    for changed, cells in told.items():
+        yield "error", f"Against the baseline: {changed}", f"On {', '.join(cells)}"
 
 
 def _untold(view: View) -> Iterator[tuple[str, str, str]]:

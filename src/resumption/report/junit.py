@@ -54,7 +54,7 @@ def _case(suite: ElementTree.Element, line: Line, cell: Cell, view: View) -> Out
             case,
             _ELEMENTS[found],
             type="accepted" if cell.accepted else MARKS[cell.label].word,
-            message=_text(why(cell)),
+            message=_text(why(cell, view)),
         )
         said.text = _text(_story(cell))
     return found

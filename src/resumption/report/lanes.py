@@ -27,6 +27,7 @@ from resumption.history.events import (
     Exit,
     Inspect,
     Json,
+    Oracle,
     Park,
     Persist,
     Phase,
@@ -204,7 +205,9 @@ def _told(event: Event, last: Event, fired: set[str]) -> tuple[Kind, str, str]:
             return Kind.HARNESS, "the program changes", _program(event.workload)
         case Durable():
             return Kind.HARNESS, f"{event.of} on disk", f"SHA-256 {event.sha256[:12]}…"
-    return Kind.HARNESS, "the effect record is read", ""
+        case Oracle():
+            return Kind.HARNESS, "the effect record is read", ""
+    return Kind.HARNESS, sentence(event), ""
 
 
 def _request(event: Start | Deliver | Recover | Inspect) -> tuple[Kind, str, str]:

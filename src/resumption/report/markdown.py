@@ -15,6 +15,7 @@ from resumption.harness.receipts import Cell
 from resumption.report.grid import Line, command, headline, lines, meaning, obligations, story_cells
 from resumption.report.legible import brief, one_line
 from resumption.report.marks import MARKS
+from resumption.report.outcomes import change
 from resumption.report.view import View, place
 
 __all__ = ["markdown"]
@@ -31,6 +32,7 @@ def markdown(view: View) -> str:
     if beyond := obligations(view.cells):
         parts += ["User obligations, beyond the paper's contract:", "", *_table(found, beyond)]
     parts += _legend(view)
+    parts += _drifts(view)
     parts += _findings(view)
     parts += _unmeasured(view)
     receipt = view.receipt
@@ -73,6 +75,17 @@ def _legend(view: View) -> Iterator[str]:
     if any(cell.accepted for cell in view.cells):
         yield "- \\* accepted, for a reason that the receipt has"
     yield ""
+
+
+def _drifts(view: View) -> Iterator[str]:
+    if view.drifts is None:
+        return
+    baseline = _plain(headline(view.before) or "which has none of it")
+    yield f"Against the baseline, {baseline}: {'' if view.drifts else 'nothing changed.'}"
+    yield ""
+    if view.drifts:
+        yield from (f"- {_plain(f'{drift.cell} {change(drift)}')}" for drift in view.drifts)
+        yield ""
 
 
 def _findings(view: View) -> Iterator[str]:

@@ -12,8 +12,10 @@ from resumption.harness.comparison import Drift
 from resumption.harness.policy import is_finding
 from resumption.harness.receipts import Cell, Part
 from resumption.report.findings import print_citations, print_findings
+from resumption.report.grid import headline
 from resumption.report.invariance import print_invariance
 from resumption.report.marks import MARKS
+from resumption.report.outcomes import change
 from resumption.report.tables import print_forms, print_matrix, print_obligations
 from resumption.report.text import hang, heading, mark
 from resumption.report.view import View, codes, place
@@ -91,6 +93,9 @@ def _print_drifts(view: View, console: Console) -> None:
     if view.drifts is None:
         return
     heading(console, "Against the baseline")
+    if view.before:
+        before, now = headline(view.before), headline(view.cells)
+        hang(console, Text(" "), f"{before}, as now" if before == now else f"{before} then, {now} now", indent=1)
     for drift in view.drifts:
         _print_drift(console, drift)
     if not view.drifts:
@@ -100,10 +105,8 @@ def _print_drifts(view: View, console: Console) -> None:
 def _print_drift(console: Console, drift: Drift) -> None:
     if drift.before is not None and drift.now is not None:
         _print_change(console, f"{drift.cell} {drift.probe}", drift.before, drift.now)
-    elif drift.now is not None:
-        console.print(Text(f" {drift.cell} {drift.probe}: new, {MARKS[drift.now].word}"))
-    elif drift.before is not None:
-        console.print(Text(f" {drift.cell} {drift.probe}: gone, was {MARKS[drift.before].word}"))
+    else:
+        console.print(Text(f" {drift.cell} {change(drift)}"))
 
 
 def _print_change(console: Console, what: str, before: Label, now: Label) -> None:

@@ -19,7 +19,8 @@ __all__ = ["View", "codes", "place", "where"]
 class View:
     """One receipt, seen under a policy.
 
-    `citations` are those of each plane, by the plane's name. `drifts` is None where there was no baseline.
+    `citations` are those of each plane, by the plane's name. `drifts` is None where there was no baseline; of one,
+    `before` has the cells that were compared.
     """
 
     receipt: Receipt
@@ -27,6 +28,7 @@ class View:
     code: ExitCode
     citations: Mapping[str, Sequence[Citation]] = field(default_factory=dict)
     drifts: Sequence[Drift] | None = None
+    before: Sequence[Cell] = ()
     verbose: bool = False
 
     @property

@@ -111,6 +111,7 @@ class WorkerInstruments:
     def consume(self, task: str, interrupt: str, value: Json) -> None:
         """Record that a gate received a decision."""
         self.record(Consume, task=task, interrupt=interrupt, value=jsonable(value))
+        self._faults.reach(points.consumed(interrupt))
 
     def fire(self, effect: str, *, task: str, value: Json) -> None:
         """Fire an effect between the two events that bracket it."""

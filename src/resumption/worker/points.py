@@ -1,12 +1,14 @@
 """The names of kill points: the places that a program passes, at any of which its process can be made to fail.
 
 A name says what is passed, which one of its kind, and where: `task:NAME:start`, `effect:NAME:before`,
-`effect:NAME:after`, `persist:NAME:before`, `persist:NAME:after`. They are made and read here only.
+`effect:NAME:after`, `interrupt:NAME:after`, `persist:NAME:before`, `persist:NAME:after`. They are made and
+read here only.
 """
 
 from __future__ import annotations
 
 __all__ = [
+    "consumed",
     "effect_after",
     "effect_before",
     "is_after",
@@ -20,7 +22,7 @@ __all__ = [
     "task_start",
 ]
 
-_TASK, _EFFECT, _PERSIST = "task:", "effect:", "persist:"
+_TASK, _EFFECT, _INTERRUPT, _PERSIST = "task:", "effect:", "interrupt:", "persist:"
 _START, _BEFORE, _AFTER = ":start", ":before", ":after"
 
 
@@ -37,6 +39,12 @@ def effect_before(effect: str) -> str:
 def effect_after(effect: str) -> str:
     """The moment after an effect fired."""
     return f"{_EFFECT}{effect}{_AFTER}"
+
+
+def consumed(interrupt: str) -> str:
+    """The moment after a gate received a decision. To be killed there is no other than at what comes next, so that
+    sweeps pass it by; to fail there is, where a gate asks again."""
+    return f"{_INTERRUPT}{interrupt}{_AFTER}"
 
 
 def persist_before(operation: str) -> str:

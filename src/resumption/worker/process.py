@@ -64,6 +64,9 @@ def serve(sock: socket.socket) -> None:
         _adapter(message).tamper(_store(message))
         channel.send({})
         return
+    if message["do"] == "lose-leases":
+        channel.send({"leases": _adapter(message).lose_leases(_store(message))})
+        return
     worker = _Worker(message)
     channel.send({})
     while (message := channel.receive()) is not None:

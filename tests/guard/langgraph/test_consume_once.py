@@ -287,6 +287,8 @@ def test_an_answer_behind_an_update_of_an_answered_run_is_served_to_the_next_gat
     app.invoke(answer("yes"), THREAD)
     app.update_state(THREAD, {"trail": ["by hand"]}, as_node="pay")
     assert app.invoke(answer("no"), THREAD)["trail"] == ["pay=yes", "by hand", "last=no"]
+    with pytest.raises(AlreadyConsumed, match=r"Thread 't' was given another decision at "):
+        app.invoke(answer("yes"), THREAD)  # the first of the two wasn't for an interrupt that had an id yet
 
 
 def test_an_answer_at_a_breakpoint_of_a_subgraph_is_served_to_the_gate_behind_it(bench):

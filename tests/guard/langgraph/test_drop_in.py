@@ -6,6 +6,8 @@ import copy
 import math
 import re
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -22,6 +24,7 @@ from resumption.guard.langgraph.seams import SEAMS, missing
 from resumption.langgraph import (
     AlreadyConsumed,
     EmptyAnswer,
+    RunBusy,
     UnstorableValue,
     UnsupportedSaver,
     UnusableSetting,
@@ -41,6 +44,35 @@ def test_it_has_the_type_and_the_methods_of_the_graph(bench):
     assert guard(app) is app
     assert app.get_graph().to_json() == _stock(bench).get_graph().to_json()
     assert app.get_input_jsonschema() == _stock(bench).get_input_jsonschema()
+
+
+def test_guarding_it_again_changes_the_settings_that_are_given_and_no_other(bench):
+    app = bench.approval(on_conflict="raise")
+    hasty = guard(app, wait=0.0)
+    app.invoke(INPUT, THREAD)
+    app.invoke(answer("yes"), THREAD)
+    with pytest.raises(AlreadyConsumed, match="the same decision"):
+        hasty.invoke(answer("yes"), THREAD)
+    with _busy(app), pytest.raises(RunBusy, match=r"for 0\.0 seconds"):
+        hasty.invoke(INPUT, THREAD)
+    assert guard(hasty, wait=0, on_conflict="raise") is hasty
+    assert guard(hasty, on_conflict="join").invoke(answer("yes"), THREAD)["trail"][-1] == "notify"
+
+
+def test_guarding_it_again_with_another_store_is_refused(bench):
+    with pytest.raises(UnusableSetting, match=r"guarded already, with store=None, and can't have 'claims\.db'"):
+        guard(bench.approval(), store="claims.db")
+
+
+@contextmanager
+def _busy(app: Any) -> Iterator[None]:
+    """A time in which somebody else has the thread."""
+    held = app.checkpointer.guard_locks.attempt("t")
+    assert held is not None
+    try:
+        yield
+    finally:
+        held.release()
 
 
 def _stock(bench: Any) -> Any:
@@ -211,6 +243,28 @@ def test_a_table_of_the_guards_that_was_dropped_is_named_and_nothing_runs(bench,
     again = bench.approval()
     again.invoke(INPUT, THREAD)
     assert again.invoke(answer("no"), THREAD)["trail"][-2:] == ["pay=no", "notify"]
+
+
+@pytest.mark.parametrize("column", ["finished", "thread"])
+def test_a_column_of_the_guards_that_is_gone_is_named_and_nothing_runs(bench, column):
+    app = bench.approval()
+    app.invoke(INPUT, THREAD)
+    with sqlite3.connect(bench.database) as connection:
+        connection.execute(f"ALTER TABLE resumption_claims RENAME COLUMN {column} TO other")
+    with pytest.raises(SchemaMismatch, match=f"column(?:: | named ){column}"):
+        app.invoke(answer("yes"), THREAD)
+    assert bench.fired() == ["draft"]
+
+
+@pytest.mark.parametrize("column", ["channel", "value"])
+def test_a_column_of_langgraphs_that_is_gone_is_not_taken_for_the_guards(bench, column):
+    app = bench.approval()
+    app.invoke(INPUT, THREAD)
+    with sqlite3.connect(bench.database) as connection:
+        connection.execute(f"ALTER TABLE writes RENAME COLUMN {column} TO other")
+    with pytest.raises(sqlite3.OperationalError, match=f"no such column: {column}"):
+        app.invoke(answer("yes"), THREAD)
+    assert bench.fired() == ["draft"]
 
 
 def test_a_table_of_somebody_elses_by_the_guards_name_is_refused(bench):

@@ -1,6 +1,7 @@
-"""A PostgreSQL session, and the lease with it, can be lost by an executor that lives: it must not come back into it.
+"""A lease can be lost by an executor that lives: it must not come back into it.
 
-Its other sessions may live on, or be opened anew by a pool: what it sends by them arrives when others had the thread.
+On PostgreSQL the server gives the session up. The executor's other sessions may live on, or be opened anew by a pool:
+what it sends by them arrives when others had the thread. On SQLite somebody deletes the file of locks.
 """
 
 from __future__ import annotations
@@ -8,19 +9,22 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from resumption.guard.claims.locks import FileLocks
 from resumption.guard.claims.sessions import SessionLocks
 from resumption.guard.langgraph import admission
 
 from ..support import child
-from .databases import tell
+from .databases import Database, tell
 from .programs import Bench, answer
 from .soak import cut_off
 
 on_server = pytest.mark.parametrize("database", ["postgres", "aiopostgres"], indirect=True)
+everywhere = pytest.mark.parametrize("database", ["sqlite", "aiosqlite", "postgres", "aiopostgres"], indirect=True)
 INPUT: Any = {"trail": []}
 
 
@@ -28,11 +32,23 @@ def stop() -> None:
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
+def named(database: Database) -> Database:
+    """The database as the executor that is to lose its lease opens it."""
+    return database.named("far") if database.on_server else database
+
+
+def lose_its_lease(database: Database) -> None:
+    if database.on_server:
+        cut_off(database.address, "far", lease_only=True)
+    else:
+        Path(f"{database.address}-resumption-locks").unlink()
+
+
 def program(bench: Bench, before: Callable[[], None] = lambda: None) -> Any:
     return bench.builder(draft=bench.step("draft"), pay=bench.gate("pay", before=before), notify=bench.step("notify"))
 
 
-def failed(bench: Bench, database: Any) -> None:
+def failed(bench: Bench, database: Database) -> None:
     """A run whose decision was claimed, and whose gate raised."""
 
     def fail() -> None:
@@ -44,20 +60,20 @@ def failed(bench: Bench, database: Any) -> None:
             app.call(answer("yes"))
 
 
-def goes_on_after_its_successor(bench: Bench, database: Any, payload: Any) -> str:
+def goes_on_after_its_successor(bench: Bench, database: Database, payload: Any) -> str:
     """An executor stands in its gate, before it has written anything, while another has the thread. What it is told."""
     failed(bench, database)
     told, at_told = os.pipe()
 
     def stalled() -> None:
-        with database.named("far").opened(program(bench, stop)) as app:
+        with named(database).opened(program(bench, stop)) as app:
             os.write(at_told, tell(lambda: app.call(payload, durability="sync")).outcome.encode())
 
     zombie = child(stalled)
     os.close(at_told)
     try:
         zombie.stopped()
-        cut_off(database.address, "far", lease_only=True)
+        lose_its_lease(database)
         with database.opened(program(bench)) as app:
             assert app.call(None)["trail"] == ["draft", "pay=yes", "notify"]
         zombie.signal(signal.SIGCONT)
@@ -68,7 +84,7 @@ def goes_on_after_its_successor(bench: Bench, database: Any, payload: Any) -> st
         return words.read()
 
 
-@on_server
+@everywhere
 @pytest.mark.parametrize("payload", [None, answer("yes")], ids=["recovery", "decision"])
 def test_an_executor_that_lost_its_lease_before_it_wrote_stores_nothing(quick, database, payload):
     """What it was to write first would have granted it the thread again, in the midst of its successor's run."""
@@ -79,7 +95,7 @@ def test_an_executor_that_lost_its_lease_before_it_wrote_stores_nothing(quick, d
     assert (state.values, state.next) == ({"trail": ["draft", "pay=yes", "notify"]}, ())
 
 
-def wakes_in_its_successors_gate(bench: Bench, database: Any, payload: Any) -> tuple[str, str]:
+def wakes_in_its_successors_gate(bench: Bench, database: Database, payload: Any) -> tuple[str, str]:
     """An executor stands with the lease, and goes on when another is in the gate. What each of them is told."""
     failed(bench, database)
     told, at_told = os.pipe()
@@ -92,7 +108,7 @@ def wakes_in_its_successors_gate(bench: Bench, database: Any, payload: Any) -> t
             return (yield from decide(*known))
 
         admission._decide = late
-        with database.named("far").opened(program(bench)) as app:
+        with named(database).opened(program(bench)) as app:
             os.write(at_told, tell(lambda: app.call(payload, durability="sync")).outcome.encode())
 
     zombie = child(stalled)
@@ -104,7 +120,7 @@ def wakes_in_its_successors_gate(bench: Bench, database: Any, payload: Any) -> t
 
     try:
         zombie.stopped()
-        cut_off(database.address, "far", lease_only=True)
+        lose_its_lease(database)
         with database.opened(program(bench, wake)) as app:
             successor = tell(lambda: app.call(None, durability="sync")).outcome
     finally:
@@ -113,7 +129,7 @@ def wakes_in_its_successors_gate(bench: Bench, database: Any, payload: Any) -> t
         return words.read(), successor
 
 
-@on_server
+@everywhere
 @pytest.mark.parametrize("payload", [None, answer("yes")], ids=["recovery", "decision"])
 def test_an_executor_that_lost_its_lease_takes_nothing_back(quick, database, payload):
     assert wakes_in_its_successors_gate(quick, database, payload) == ("Fenced", "draft,pay=yes,notify")
@@ -130,5 +146,21 @@ def test_without_a_look_at_the_last_grant_it_takes_the_thread_back(quick, databa
 
     monkeypatch.setattr(SessionLocks, "attempt", lambda locks, thread, fences: attempt(locks, thread))
     monkeypatch.setattr(admission, "_glance", nothing)
+    assert wakes_in_its_successors_gate(quick, database, None) == ("draft,pay=yes,notify", "Fenced")
+    assert quick.fired().count("pay=yes") == 2
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_without_a_look_at_the_file_of_locks_it_takes_the_thread_back(quick, database, monkeypatch):
+    """What the look keeps from happening, happens."""
+    attempt = FileLocks.attempt
+
+    def attempted(locks: FileLocks, thread: str) -> Any:
+        held = attempt(locks, thread)
+        if held is not None:
+            monkeypatch.setattr(type(held), "holds", lambda held: True)
+        return held
+
+    monkeypatch.setattr(FileLocks, "attempt", attempted)
     assert wakes_in_its_successors_gate(quick, database, None) == ("draft,pay=yes,notify", "Fenced")
     assert quick.fired().count("pay=yes") == 2

@@ -154,14 +154,16 @@ def test_a_store_that_is_none_is_told_and_not_made(tmp_path, monkeypatch, store,
 def test_decisions_and_refusals_are_listed(bench):
     app = bench.approval()
     app.invoke(INPUT, THREAD)
+    (asked,) = pending(app)
     app.invoke(answer("yes"), THREAD, delivery_id="click-1")
-    with pytest.raises(AlreadyConsumed):
+    with pytest.raises(AlreadyConsumed) as refused:
         app.invoke(answer("no"), THREAD)
+    assert refused.value.interrupt == asked
     listed = CliRunner().invoke(main, ["approvals", "list", "--store", f"sqlite:///{bench.database}", "--json"])
     entries = json.loads(listed.output)
-    assert [(one["what"], one["delivery"]) for one in entries] == [
-        ("decided", "click-1"),
-        ("refused: claim-already-consumed", ""),
+    assert [(one["what"], one["interrupt"], one["delivery"]) for one in entries] == [
+        ("decided", asked, "click-1"),
+        ("refused: claim-already-consumed", asked, ""),
     ]
     table = CliRunner().invoke(main, ["approvals", "list", "--store", f"sqlite:///{bench.database}", "--thread", "t"])
     assert (table.exit_code, "decided" in table.output) == (0, True)
@@ -181,7 +183,8 @@ def test_all_that_is_on_record_of_a_thread_is_shown(bench):
     store = ["--store", f"sqlite:///{bench.database}"]
     shown = CliRunner().invoke(main, ["approvals", "show", "t", *store, "--interrupt", asked[:8]])
     assert shown.exit_code == 0
-    assert [line.partition(",")[0] for line in shown.output.splitlines() if line[0] != " "] == ["decided"]
+    told = [line.partition(",")[0] for line in shown.output.splitlines() if line[0] != " "]
+    assert told == ["decided", "refused: claim-already-consumed"]
     assert {f"interrupt  {asked}", "delivery   click-1"} <= {line.strip() for line in shown.output.splitlines()}
     assert "refused" in CliRunner().invoke(main, ["approvals", "show", "t", *store]).output
     unknown = CliRunner().invoke(main, ["approvals", "show", "other", *store])

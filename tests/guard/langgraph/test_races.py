@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ import pytest
 
 from resumption.guard.claims.locks import FileLocks, ProcessLocks
 from resumption.guard.langgraph.savers import base
-from resumption.langgraph import RunBusy
+from resumption.langgraph import RunBusy, guard
 
 from .programs import THREAD, Bench, answer
 from .racing import Contest, Heat, Means, gated, run_heat
@@ -122,6 +123,29 @@ def test_threads_of_a_database_do_not_wait_for_each_other(bench):
     assert app.invoke(answer("yes"), other)["trail"][-1] == "notify"
     leave.set()
     winner.join()
+
+
+@pytest.mark.parametrize("durability", ["sync", "async"])
+def test_a_repetition_gets_the_outcome_and_not_the_state_between_two_nodes(bench, durability):
+    """The gate's result is durable when the second click comes, and the node behind it still runs."""
+    inside, leave = threading.Event(), threading.Event()
+
+    def hold(_: Any) -> Any:
+        inside.set()
+        assert leave.wait(30)
+        return {"trail": ["notify"]}
+
+    app = bench.guarded(bench.builder(pay=bench.gate("pay"), notify=hold))
+    app.invoke(INPUT, THREAD)
+    with ThreadPoolExecutor(2) as racers:
+        first = racers.submit(app.invoke, answer("yes"), THREAD, durability=durability)
+        assert inside.wait(30)
+        with pytest.raises(RunBusy):
+            guard(app, wait=0.0).invoke(answer("yes"), THREAD)
+        second = racers.submit(app.invoke, answer("yes"), THREAD)
+        leave.set()
+        assert first.result(30) == second.result(30) == {"trail": ["pay=yes", "notify"]}
+    assert bench.fired() == ["pay=yes"]
 
 
 def test_an_update_waits_for_the_run(bench):

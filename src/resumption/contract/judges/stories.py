@@ -18,6 +18,7 @@ from resumption.history.events import (
     Exit,
     Inspect,
     Json,
+    LeaseLoss,
     Oracle,
     Park,
     Past,
@@ -106,6 +107,8 @@ def sentence(event: Event) -> str:
             return f"the program became {', '.join(f'`{task.name}`' for task in event.workload.tasks)}"
         case Tamper():
             return "the durable trail was made a number, from outside"
+        case LeaseLoss():
+            return f"{event.leases} leases were taken from executors that live"
         case Durable():
             return f"what was durable ({event.of}) had the SHA-256 {event.sha256[:12]}…"
         case Oracle():

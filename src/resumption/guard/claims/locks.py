@@ -5,6 +5,8 @@ an *open file description* lock: it excludes other openings of the file in the s
 one process compete as two processes do. The database file itself is never opened here: closing it would drop SQLite's
 own locks on it.
 
+Whoever deletes the file lets others lock another one of its name, so a holder asks whether it is still there (`holds`).
+
 A forked child inherits the description and would keep the lock alive after its parent's death, so it closes what it
 inherited before it does anything else.
 """
@@ -29,15 +31,15 @@ class Held(Protocol):
     """A lock that is held."""
 
     exclusive: bool
-    """Whether nobody else can believe that it has this lock. One that can be lost by the living may be somebody else's
-    by the time that its holder writes."""
+    """Whether nobody else has this lock as long as it `holds`, so that this is all to ask before the first write. One
+    that a server can free may be somebody else's by the time that its holder writes."""
     expires: bool
     """Whether it is lost by a pause alone. Then it may have been taken from one that pauses, and goes on to write."""
     seen: Fence | None
     """The thread's last grant, if it was read while this lock was certainly held."""
 
     def holds(self) -> bool:
-        """Whether it is still held. Asks whoever could have freed it; a kernel frees nothing of a living process."""
+        """Whether it is still held. Asks whoever could have freed it."""
 
     def release(self) -> None:
         """Give it up. Harmless if it was given up before."""
@@ -59,13 +61,17 @@ class FileLocks:
 
     def attempt(self, thread: str) -> Held | None:
         """Take the lock of a thread, without waiting; None if another opening of the file has it."""
-        # Not group-writable by accident, but shareable by whoever may share the database: the umask decides.
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        held = _Descriptor(descriptor)
-        if try_lock(descriptor, offset(thread)):
-            return held
-        held.release()
-        return None
+        while True:
+            # Not group-writable by accident, but shareable by whoever may share the database: the umask decides.
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            held = _Descriptor(descriptor, self._path)
+            taken = try_lock(descriptor, offset(thread))
+            if taken and held.holds():
+                return held
+            held.release()
+            if not taken:
+                return None
+            # The file was deleted before it was locked: there is another one, or none.
 
 
 class _Descriptor:
@@ -75,14 +81,21 @@ class _Descriptor:
     expires = False
     seen: Fence | None = None
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, path: Path) -> None:
         self._descriptor: int | None = descriptor
+        self._path = path
         self._guard = threading.Lock()
         _open.add(self)
 
     def holds(self) -> bool:
-        """Whether it wasn't closed."""
-        return self._descriptor is not None
+        """Whether it wasn't closed, and the file of that name is still the one that it has locked."""
+        with self._guard:
+            if self._descriptor is None:
+                return False
+            try:
+                return os.path.samestat(os.fstat(self._descriptor), os.stat(self._path))
+            except OSError:
+                return False
 
     def release(self) -> None:
         """Close, once."""

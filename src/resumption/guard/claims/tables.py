@@ -7,10 +7,8 @@ system.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
-import weakref
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -18,6 +16,7 @@ from typing import Protocol, TypeVar
 
 from resumption.errors import LeaseImpossible
 from resumption.guard.claims.statements import LEASES_SQLITE, LeaseStatements
+from resumption.guard.forks import watch
 from resumption.guard.stores.protocol import Work
 from resumption.guard.stores.session import drive
 from resumption.guard.stores.sqlite import execute_on
@@ -52,9 +51,8 @@ class LeaseFile:
     def __init__(self, path: Path) -> None:
         """Raises `LeaseImpossible` if the file can't be had."""
         self._path = path
-        self.turn = threading.Lock()
-        """Held during each operation, and by whoever forks: a child must not inherit an open connection."""
-        _files.add(self)
+        self._turn = threading.Lock()  # held during each operation, and by whoever forks
+        watch(self)
         try:
             with self._connection() as connection:
                 connection.execute(self.sql.create)
@@ -77,34 +75,23 @@ class LeaseFile:
             connection.execute("COMMIT")
             return outcome
 
+    def pause(self) -> None:
+        """Before a fork: let the operation under way end, and no other begin."""
+        self._turn.acquire()
+
+    def resume(self) -> None:
+        """In the parent, after a fork."""
+        self._turn.release()
+
+    def forget(self) -> None:
+        """In a forked child: nothing is open, and nobody is left who could have the turn."""
+        self._turn = threading.Lock()
+
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
         """A connection for one operation. Closing it takes back what wasn't committed."""
         with (
-            self.turn,
+            self._turn,
             closing(sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)) as connection,
         ):
             yield connection
-
-
-_files: weakref.WeakSet[LeaseFile] = weakref.WeakSet()
-_forking = threading.Lock()  # one fork at a time pauses the files
-_paused: list[LeaseFile] = []
-
-
-def _pause_all() -> None:
-    _forking.acquire()
-    _paused[:] = list(_files)
-    for file in _paused:
-        file.turn.acquire()
-
-
-def _resume_all() -> None:
-    for file in _paused:
-        file.turn.release()
-    _paused.clear()
-    _forking.release()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_pause_all, after_in_parent=_resume_all, after_in_child=_resume_all)

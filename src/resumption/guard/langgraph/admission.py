@@ -115,7 +115,7 @@ def admit(call: Call, house: House) -> Course[Run | Replay]:
                 yield from _glance(tenure, house)
             decided = yield from _decide_fenced(call, house, tenure, bound)
         except GuardError as error:
-            yield Write(None, _note(call, house, error.branch or error.code))
+            yield Write(None, _note(call, house, error))
             raise
         finally:
             if tenure is not None and not isinstance(decided, Run):
@@ -261,10 +261,8 @@ def _resume(
         bound = yield from _bind(call, house, sight, busy=tenure is None)
     verdicts = [(one, _claim(one, sight, house, leased=tenure is not None)) for one in bound]
     refusals.raise_refused(call, verdicts, sight, join=house.join)
-    if any(verdict in (Verdict.WAITS, Verdict.JOINED) for _, verdict in verdicts):
+    if tenure is None:  # a repetition too, whose outcome isn't there before the run has ended or rests
         return _Wait(bound)
-    if tenure is None:
-        return Replay(None)
     if not any(consumes(verdict) for _, verdict in verdicts):
         return (yield from _finished(call, house, tenure))
     taken = [one for one, verdict in verdicts if verdict is Verdict.CONSUMED]
@@ -307,6 +305,7 @@ def _must_have_a_receiver(call: Call, taken: Sequence[Bound], sight: Sight) -> N
                 f"Interrupt {one.interrupt!r} of thread {call.thread!r} was raised by a node that this program doesn't"
                 " have: it was renamed or removed since.",
                 advice="Nothing was recorded. Answer with a program that has the node, under the name it had.",
+                interrupt=one.interrupt,
             )
 
 
@@ -317,6 +316,7 @@ def _must_be_addressable(taken: Sequence[Bound]) -> None:
             raise AmbiguousAnswer(
                 f"Nothing tells which task raised interrupt {one.interrupt!r}, and others wait for answers too.",
                 advice="Answer the others first, or give the subgraph that asks a checkpointer.",
+                interrupt=one.interrupt,
             )
 
 
@@ -331,7 +331,9 @@ def _claim(one: Bound, sight: Sight, house: House, *, leased: bool) -> Verdict:
     )
 
 
-def _note(call: Call, house: House, branch_: str) -> Any:
-    names = ",".join(answer.interrupt or "" for answer in call.answers)
+def _note(call: Call, house: House, error: GuardError) -> Any:
+    """What is recorded of a refusal: the interrupts that the call names, or the one that its bare answer was for."""
+    names = ",".join(answer.interrupt or error.interrupt for answer in call.answers)
     digests = ",".join(answer.digest for answer in call.answers)
+    branch_ = error.branch or error.code
     return lambda: protocol.refusing(house.keeper.guard_sql, call.thread, names, branch_, digests, call.delivery)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from langchain_core.runnables import RunnableConfig
@@ -41,13 +42,21 @@ COPY = "__copy__"
 """LangGraph's word, as `as_node` of `update_state`, for a copy of a checkpoint."""
 
 
+@dataclass(frozen=True, slots=True)
 class Settings:
     """What a guarded class was made with. On the class, since LangGraph copies a graph from its own attributes."""
 
-    def __init__(self, wait: float, join: bool, store: str | None) -> None:
-        self.wait = wait
-        self.join = join
-        self.store = store
+    wait: float = 30.0
+    join: bool = True
+    store: str | None = None
+
+    def but(self, wait: float | None, on_conflict: str | None, store: str | None) -> Settings:
+        """The same, but for what is given."""
+        return Settings(
+            self.wait if wait is None else wait,
+            self.join if on_conflict is None else on_conflict == "join",
+            self.store if store is None else store,
+        )
 
 
 class GuardedGraph(Pregel[Any, Any, Any, Any]):

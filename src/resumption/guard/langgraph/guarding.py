@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 from langchain_core.runnables import RunnableConfig
 from langgraph.pregel import Pregel
 
-from resumption.errors import UnsupportedSaver
+from resumption.errors import UnsupportedSaver, UnusableSetting
 from resumption.guard.claims.missing import own_tables
 from resumption.guard.langgraph.calls import Fork
 from resumption.guard.langgraph.graph import GuardedGraph, Settings
@@ -23,19 +23,25 @@ G = TypeVar("G", bound=Pregel[Any, Any, Any, Any])
 
 
 def guard(
-    graph: G, *, wait: float = 30.0, on_conflict: Literal["join", "raise"] = "join", store: str | None = None
+    graph: G,
+    *,
+    wait: float | None = None,
+    on_conflict: Literal["join", "raise"] | None = None,
+    store: str | None = None,
 ) -> G:
     """Return a copy of a compiled graph, or of an entrypoint, that keeps the contract.
 
     It has the type and the methods of the graph, on the same connection. The graph itself isn't changed. One that is
-    guarded already is returned as it is, with the settings that it has.
+    guarded already keeps its settings, but for those that are given here.
 
     Args:
         graph: what `StateGraph.compile`, `entrypoint` or `create_agent` returned. Without a checkpointer it is guarded
             on the one that it is given for a run, by the platform that serves it.
-        wait: how many seconds a call waits for another that has its thread, before it raises `RunBusy`.
-        on_conflict: what a second delivery of the same decision to the same interrupt does: "join" gives it the
-            outcome of the first, "raise" refuses it with `AlreadyConsumed`. Another decision is always refused.
+        wait: how many seconds a call waits for another that has its thread, before it raises `RunBusy`; 30 if it isn't
+            given.
+        on_conflict: what a second delivery of the same decision to the same interrupt does: "join", which it is if it
+            isn't given, has it return the outcome of the first; "raise" refuses it with `AlreadyConsumed`. Another
+            decision is always refused.
         store: for a checkpointer that the guard doesn't know, where its leases, claims and decisions are kept: the path
             of a SQLite file, `sqlite:///…` or `postgresql://…`. Less is kept than with one that it knows: see
             `docs/guard.md`. All who use the checkpointer's threads must name the same store.
@@ -43,12 +49,14 @@ def guard(
     Raises `UnsupportedSaver`, `UnsupportedRelease`, `LeaseImpossible`, `UnusableSetting`, and `LedgerUnavailable` for a
     `store` that can't be had.
     """
-    must_be_seconds("wait", wait)
-    must_be_one_of("on_conflict", on_conflict, "join", "raise")
+    if wait is not None:
+        must_be_seconds("wait", wait)
+    if on_conflict is not None:
+        must_be_one_of("on_conflict", on_conflict, "join", "raise")
     if store is not None:
         must_be_text("store", store)
     if isinstance(graph, GuardedGraph):
-        return graph
+        return _again(graph, graph.guard_settings, wait, on_conflict, store)
     check_seams()
     if not hasattr(graph, "checkpointer"):  # a builder, or a function that makes a graph
         raise UnsupportedSaver(
@@ -60,16 +68,35 @@ def guard(
             f"{graph.get_name()} is made to be part of another graph, whose checkpointer it uses or does without.",
             advice="Guard the outermost graph: its subgraphs are guarded with it.",
         )
-    settings = Settings(wait, on_conflict == "join", store)
-    name = f"Guarded{type(graph).__name__}"
-    kind: type[G] = type(name, (GuardedGraph, type(graph)), {"guard_settings": settings, "__module__": __name__})
-    copy = object.__new__(kind)
-    copy.__dict__.update(graph.__dict__)
+    copy = _copied(
+        graph, f"Guarded{type(graph).__name__}", (GuardedGraph, type(graph)), Settings().but(wait, on_conflict, store)
+    )
     if graph.checkpointer is not None:
         with own_tables():
             copy.checkpointer = guarded_saver(graph.checkpointer, store)
     copy.nodes = validated(graph)
     install()
+    return copy
+
+
+def _again(
+    graph: G, before: Settings, wait: float | None, on_conflict: Literal["join", "raise"] | None, store: str | None
+) -> G:
+    """A guarded graph with other settings: itself, if none is given that it doesn't have."""
+    if store not in (None, before.store):
+        raise UnusableSetting(
+            f"{graph.get_name()} is guarded already, with store={before.store!r}, and can't have {store!r} instead.",
+            advice="Leave store away, or guard the graph that was guarded: two stores would lease its threads twice.",
+        )
+    settings = before.but(wait, on_conflict, store)
+    return graph if settings == before else _copied(graph, type(graph).__name__, (type(graph),), settings)
+
+
+def _copied(graph: G, name: str, bases: tuple[type[Any], ...], settings: Settings) -> G:
+    """A copy of the graph, of a class of its own, on which the settings are."""
+    kind: type[G] = type(name, bases, {"guard_settings": settings, "__module__": __name__})
+    copy = object.__new__(kind)
+    copy.__dict__.update(graph.__dict__)
     return copy
 
 

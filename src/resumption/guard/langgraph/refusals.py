@@ -34,18 +34,21 @@ def _refusal(call: Call, one: Bound, verdict: Verdict, sight: Sight, *, join: bo
             f"{what} was given {'the same' if verdict in _SAME else 'another'} decision {_first(recorded)}.",
             advice="Nothing ran. For a second outcome beside the first, call resumption.langgraph.fork.",
             branch=verdict.value,
+            interrupt=one.interrupt,
         )
     if verdict is Verdict.PENDING:
         return DecisionPending(
             f"{what} was given another decision {_first(recorded)}, whose executor is gone.",
             advice="Recover it with invoke(None) on the thread, or call resumption.langgraph.fork for another outcome.",
             branch=verdict.value,
+            interrupt=one.interrupt,
         )
     if verdict is Verdict.WITHDRAWN:
         return NotPending(
             f"{what} waits for no answer any more, though nobody answered it.",
             advice="Ask for the state: the run went on without it.",
             branch=verdict.value,
+            interrupt=one.interrupt,
         )
     return None
 

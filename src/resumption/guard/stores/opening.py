@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import threading
-import weakref
 from pathlib import Path
 
 from resumption.errors import LedgerUnavailable
+from resumption.guard.forks import watch
 from resumption.guard.stores.session import Store
 
 __all__ = ["open_store"]
@@ -20,7 +19,7 @@ def open_store(url: str, timeout: float) -> Store:
     `LedgerUnavailable` if the address names no durable store, or if its driver isn't installed.
     """
     store = _store_for(url, timeout)
-    _stores.add(store)
+    watch(store)
     return store
 
 
@@ -42,35 +41,3 @@ def _store_for(url: str, timeout: float) -> Store:
         advice='Write "sqlite:///effects.db" for a file in this folder, "sqlite:////var/effects.db" for one anywhere, '
         'or "postgresql://…".',
     )
-
-
-_stores: weakref.WeakSet[Store] = weakref.WeakSet()
-
-
-_forking = threading.Lock()  # one fork at a time pauses the stores
-_paused: list[Store] = []
-
-
-def _pause_all() -> None:
-    _forking.acquire()
-    _paused[:] = list(_stores)
-    for store in _paused:
-        store.pause()
-
-
-def _resume_all() -> None:
-    for store in _paused:
-        store.resume()
-    _paused.clear()
-    _forking.release()
-
-
-def _forget_all() -> None:
-    _paused.clear()
-    _forking.release()
-    for store in list(_stores):
-        store.forget()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_pause_all, after_in_parent=_resume_all, after_in_child=_forget_all)

@@ -6,10 +6,11 @@ from resumption.contract.properties import Property
 from resumption.harness.lab import Lab
 from resumption.harness.probes.probe import Probe, probe
 from resumption.harness.probes.workloads import SEQUENCE, SLOW_GATE, TWO_INTERRUPTS
-from resumption.history.events import Intent
+from resumption.harness.process import Process
+from resumption.history.events import Consume, Intent
 from resumption.planes.interface import Capability, Operation
-from resumption.worker.faults import Fault
-from resumption.worker.points import effect_after
+from resumption.worker.faults import Fault, Mode
+from resumption.worker.points import consumed, effect_after
 
 __all__ = ["PROBES"]
 
@@ -96,6 +97,35 @@ def one_answer_two_interrupts(lab: Lab) -> None:
         where = process.address()
         process.answer("yes", target="first", at=where, delivery="first")
         process.answer("yes", target="first", at=where, intent=Intent.RETRY, delivery="first")
+
+
+@probe(
+    "consume/failure-between-interrupts",
+    expectation="once the task runs again, its second interrupt consumes the decision that was delivered to it",
+    source="LangGraph 1.0 to 1.2, measured here",
+    decides=(*_CONSUME_ONCE, Property.EFFECT_EXACTLY_ONCE, Property.LIVENESS),
+    operation=Operation.DELIVER,
+    needs=(Capability.GATE, Capability.GATE_SEQUENCE, Capability.RECOVERY),
+)
+def failure_between_interrupts(lab: Lab) -> None:
+    """Answer the first of a task's two interrupts, and then the second, but have the task raise when it receives the
+    first decision once more, before it asks for the second. Ask for a recovery. Planes whose tasks go on at the second
+    interrupt, and not from their first line, have no such moment."""
+    with lab.trial(TWO_INTERRUPTS) as trial:
+        process = trial.process()
+        _answer_both(process)
+        again = sum(consume.interrupt == "first" for consume in trial.so_far().of(Consume)) > 1
+    if again:
+        with lab.trial(TWO_INTERRUPTS) as trial:
+            process = trial.process(Fault(consumed("first"), Mode.RAISE, occurrence=2))
+            _answer_both(process)
+            trial.complete(process, process.recover())
+
+
+def _answer_both(process: Process) -> None:
+    process.start()
+    process.answer("yes", target="first")
+    process.answer("no", target="second")
 
 
 def _race(racers: int) -> Probe:
@@ -185,6 +215,7 @@ PROBES = (
     next_input,
     contradiction_after_crash,
     one_answer_two_interrupts,
+    failure_between_interrupts,
     while_live,
     while_live_elsewhere,
     _race(2),

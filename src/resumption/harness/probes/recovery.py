@@ -2,7 +2,8 @@
 
 No timing decides here. The first recovery is held at the start of a task; the second is asked for then, from another
 process, and gets as far as the plane lets it; only then the first goes on, with what it had read before. One thing is
-told by time alone: that a second one which waits does so until the run's end, and not until it parks.
+told by time alone: that a second one which waits does so until the run's end, and not until it parks. Where a lease
+keeps the two apart, it may be lost while its holder lives: that is done to the first before the second is asked for.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from resumption.contract.properties import Property
 from resumption.harness.lab import Lab
 from resumption.harness.probes.probe import probe
-from resumption.harness.probes.workloads import GATE_AHEAD, UNGATED
+from resumption.harness.probes.workloads import GATE_AHEAD, LEASED, UNGATED
 from resumption.harness.process import Died, Process
 from resumption.harness.trials import Trial
 from resumption.history.events import Consume, Intent
@@ -25,6 +26,12 @@ __all__ = ["PROBES"]
 _HELD = "b"
 _GATE = "approve"
 _PARKED_SECONDS = 10.0  # far more than a recovery needs that may go on
+_LEASED_PROPERTIES = (
+    Property.EFFECT_EXACTLY_ONCE,
+    Property.CONSUME_ONCE_COUNT,
+    Property.CONSUME_ONCE_EFFECTS,
+    Property.LIVENESS,
+)
 _NEEDS = (Capability.PROCESS_DEATH, Capability.RECOVERY, Capability.CONCURRENT_RUNS)
 
 
@@ -35,6 +42,8 @@ class _Pair:
     trial: Trial
     held: Process
     rival: Process
+    stopped: bool = False
+    """Whether the first is stopped as a whole while the second is at work."""
     gate: Address | None = None
     """Where the gate was pending when it was answered."""
 
@@ -44,8 +53,12 @@ class _Pair:
         A second one that waits may go on when the first parks. It comes to rest before anything is answered, or the
         answer would race with it; unless it waits for the run's end, as on DBOS.
         """
+        if self.stopped:
+            self.held.stop()
         early = self.rival.recover_beside()
         end = self._complete(self.rival, early) if early else None
+        if self.stopped:
+            self.held.go_on()
         self.held.release()
         late = self.held.outcome()
         rested = early or self.rival.outcome_within(_PARKED_SECONDS)
@@ -71,12 +84,12 @@ class _Pair:
             self.rival.answer("no", target=_GATE, at=at, intent=Intent.STRAY)
 
 
-def _pair(trial: Trial) -> _Pair | None:
+def _pair(trial: Trial, *, stopped: bool = False) -> _Pair | None:
     """Crash a run, and hold its recovery; None if that one never comes to the task where it is to be held."""
     first = trial.process(Fault(task_start(_HELD)))
     first.start()
     held, rival = trial.process(), trial.process()
-    return _Pair(trial, held, rival) if held.recover_and_pause(during=_HELD) else None
+    return _Pair(trial, held, rival, stopped) if held.recover_and_pause(during=_HELD) else None
 
 
 @probe(
@@ -112,4 +125,44 @@ def overtaken(lab: Lab) -> None:
             pair.contradict()
 
 
-PROBES = (race, overtaken)
+def _lose(lab: Lab, *, stopped: bool) -> None:
+    with lab.trial(LEASED) as trial:
+        if pair := _pair(trial, stopped=stopped):
+            trial.lose_leases()
+            pair.run()
+            pair.contradict()
+
+
+_LOST = "nothing of the executor that lost its lease is stored, and its gate's decision stays the only one"
+_LOSS = "arXiv 2608.03836, properties EO and CO; LangGraph #7417"
+
+
+@probe(
+    "recovery/lease-lost",
+    expectation=_LOST,
+    source=_LOSS,
+    decides=_LEASED_PROPERTIES,
+    operation=Operation.RECOVER,
+    needs=(*_NEEDS, Capability.GATE, Capability.LEASE_LOSS),
+)
+def lease_lost(lab: Lab) -> None:
+    """Kill the process at the start of a task, recover, hold that recovery at the start of the task, and take its lease
+    from it. Recover from another process, answer the gate, and let that one end the run. Then the first goes on; and at
+    last deliver another decision, without fork intent."""
+    _lose(lab, stopped=False)
+
+
+@probe(
+    "recovery/lease-lost-while-stopped",
+    expectation=_LOST,
+    source=_LOSS,
+    decides=_LEASED_PROPERTIES,
+    operation=Operation.RECOVER,
+    needs=(*_NEEDS, Capability.GATE, Capability.LEASE_LOSS),
+)
+def lease_lost_while_stopped(lab: Lab) -> None:
+    """As recovery/lease-lost, with the first executor stopped (SIGSTOP) as a whole while the second is at work."""
+    _lose(lab, stopped=True)
+
+
+PROBES = (race, overtaken, lease_lost, lease_lost_while_stopped)

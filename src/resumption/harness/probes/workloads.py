@@ -8,6 +8,7 @@ __all__ = [
     "EFFECT_BEFORE_INTERRUPT",
     "FAN_OUT",
     "GATE_AHEAD",
+    "LEASED",
     "PARALLEL_GATES",
     "SEQUENCE",
     "SLOW_GATE",
@@ -40,6 +41,17 @@ GATE_AHEAD = Workload(
     )
 )
 """Two effects, and a gate that is still ahead when the second is due."""
+
+LEASED = Workload(
+    (
+        Task("a", (Effect("a"),)),
+        Task("b"),
+        Task("approve", (Interrupt("approve"), Effect("charge"))),
+        Task("c", (Effect("c"),)),
+    )
+)
+"""A task that does nothing but write, and a gate behind it. An effect in that task might ask for the lease before it
+fires, and there would be no write to refuse."""
 
 EFFECT_BEFORE_INTERRUPT = Workload(
     (

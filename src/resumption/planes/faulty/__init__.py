@@ -29,6 +29,7 @@ from resumption.planes.faulty import (
     stale_inspection,
     torn_record,
     trusting_load,
+    unfenced,
     unordered_writes,
     volatile_parking,
     writing_inspection,
@@ -63,6 +64,7 @@ FAULTS: tuple[Fault, ...] = (
     late_decision.FAULT,
     torn_record.FAULT,
     racing_recoveries.FAULT,
+    unfenced.FAULT,
 )
 """Every fault."""
 

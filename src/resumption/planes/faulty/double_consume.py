@@ -5,9 +5,9 @@ from __future__ import annotations
 from resumption.contract.properties import Property
 from resumption.planes.faulty.fault import Fault
 from resumption.planes.reference.rules import Refusal, Rules
-from resumption.planes.reference.tampering import tamper
+from resumption.planes.reference.tampering import lose_leases, tamper
 
-__all__ = ["FAULT", "open_run", "tamper"]
+__all__ = ["FAULT", "lose_leases", "open_run", "tamper"]
 
 
 def _fire_again(refusal: Refusal) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Facet
@@ -26,8 +27,8 @@ class Fault:
     footprint: frozenset[Property]
     """The properties that this fault breaks; every other one still holds."""
     rules: Rules
-    facet: Facet = Facet.CELL
-    """The facet of those properties in which it shows."""
+    facets: Mapping[Property, Facet] = field(default_factory=dict)
+    """The facet in which one of those properties shows it, if that isn't its cell."""
 
     @property
     def spec(self) -> PlaneSpec:

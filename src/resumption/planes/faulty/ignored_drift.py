@@ -15,9 +15,9 @@ from resumption.planes.faulty.fault import Fault
 from resumption.planes.interface import Call, Completed, Decision, Handle, Instruments, Run, Store
 from resumption.planes.reference.adapter import ReferenceRun
 from resumption.planes.reference.rules import Rules
-from resumption.planes.reference.tampering import tamper
+from resumption.planes.reference.tampering import lose_leases, tamper
 
-__all__ = ["FAULT", "open_run", "tamper"]
+__all__ = ["FAULT", "lose_leases", "open_run", "tamper"]
 
 
 FAULT = Fault(

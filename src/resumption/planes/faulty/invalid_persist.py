@@ -7,9 +7,9 @@ from resumption.decide.commit import Commit, commit
 from resumption.history.ndjson import jsonable
 from resumption.planes.faulty.fault import Fault
 from resumption.planes.reference.rules import Rules
-from resumption.planes.reference.tampering import tamper
+from resumption.planes.reference.tampering import lose_leases, tamper
 
-__all__ = ["FAULT", "open_run", "tamper"]
+__all__ = ["FAULT", "lose_leases", "open_run", "tamper"]
 
 
 def _unchecked(*, fence: int, current_fence: int, recorded: bool, valid: bool, missing: int) -> Commit:

@@ -17,9 +17,9 @@ from resumption.planes.interface import Call, Completed, Decision, Failed, Handl
 from resumption.planes.reference.adapter import ReferenceRun
 from resumption.planes.reference.program import Program
 from resumption.planes.reference.rules import Rules
-from resumption.planes.reference.tampering import tamper
+from resumption.planes.reference.tampering import lose_leases, tamper
 
-__all__ = ["FAULT", "open_run", "tamper"]
+__all__ = ["FAULT", "lose_leases", "open_run", "tamper"]
 
 FAULT = Fault(
     name="kept-stray",

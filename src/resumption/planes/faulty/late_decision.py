@@ -13,9 +13,9 @@ from resumption.planes.faulty.fault import Fault
 from resumption.planes.faulty.passing import PassingInstruments
 from resumption.planes.interface import Instruments, Run, Store, TaskSpan
 from resumption.planes.reference.rules import Refusal, Rules
-from resumption.planes.reference.tampering import tamper
+from resumption.planes.reference.tampering import lose_leases, tamper
 
-__all__ = ["FAULT", "open_run", "tamper"]
+__all__ = ["FAULT", "lose_leases", "open_run", "tamper"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from resumption.contract.properties import Property
 from resumption.history.workload import Workload
 from resumption.planes.faulty.fault import Fault
 from resumption.planes.reference.rules import Rules
-from resumption.planes.reference.tampering import tamper
+from resumption.planes.reference.tampering import lose_leases, tamper
 
-__all__ = ["FAULT", "open_run", "tamper"]
+__all__ = ["FAULT", "lose_leases", "open_run", "tamper"]
 
 
 def _every_second_time(workload: Workload, location: Path) -> frozenset[str]:

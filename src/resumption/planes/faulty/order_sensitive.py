@@ -11,9 +11,9 @@ from resumption.planes.faulty.fault import Fault
 from resumption.planes.faulty.notes import NoteTaking, notes_at
 from resumption.planes.interface import Instruments, Run, Store
 from resumption.planes.reference.rules import Rules
-from resumption.planes.reference.tampering import tamper
+from resumption.planes.reference.tampering import lose_leases, tamper
 
-__all__ = ["FAULT", "open_run", "tamper"]
+__all__ = ["FAULT", "lose_leases", "open_run", "tamper"]
 
 _NOTES = ("first-note", "second-note")
 
@@ -28,7 +28,7 @@ FAULT = Fault(
     module=__name__,
     footprint=frozenset({Property.RECOVERY_DETERMINISM}),
     rules=Rules(forgets=_by_the_first_note),
-    facet=Facet.ORDER,
+    facets={Property.RECOVERY_DETERMINISM: Facet.ORDER},
 )
 
 

@@ -10,9 +10,9 @@ from resumption.planes.faulty.fault import Fault
 from resumption.planes.interface import Call, Decision, Handle, Instruments, Parked, Run, Store
 from resumption.planes.reference.adapter import ReferenceRun
 from resumption.planes.reference.rules import Refusal, Rules
-from resumption.planes.reference.tampering import tamper
+from resumption.planes.reference.tampering import lose_leases, tamper
 
-__all__ = ["FAULT", "open_run", "tamper"]
+__all__ = ["FAULT", "lose_leases", "open_run", "tamper"]
 
 
 def _say_nothing(refusal: Refusal) -> None:

@@ -6,9 +6,9 @@ from resumption.contract.properties import Property
 from resumption.history.events import Json
 from resumption.planes.faulty.fault import Fault
 from resumption.planes.reference.rules import Rules
-from resumption.planes.reference.tampering import tamper
+from resumption.planes.reference.tampering import lose_leases, tamper
 
-__all__ = ["FAULT", "open_run", "tamper"]
+__all__ = ["FAULT", "lose_leases", "open_run", "tamper"]
 
 
 def _anything(write: Json) -> bool:

@@ -14,9 +14,9 @@ from resumption.planes.faulty.fault import Fault
 from resumption.planes.faulty.notes import NoteTaking, notes_at
 from resumption.planes.interface import Instruments, Run, Store
 from resumption.planes.reference.rules import Rules
-from resumption.planes.reference.tampering import tamper
+from resumption.planes.reference.tampering import lose_leases, tamper
 
-__all__ = ["FAULT", "open_run", "tamper"]
+__all__ = ["FAULT", "lose_leases", "open_run", "tamper"]
 
 _NOTE = "note"
 

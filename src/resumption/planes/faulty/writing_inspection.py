@@ -8,9 +8,9 @@ from resumption.contract.properties import Property
 from resumption.planes.faulty.fault import Fault
 from resumption.planes.interface import Instruments
 from resumption.planes.reference.rules import Rules
-from resumption.planes.reference.tampering import tamper
+from resumption.planes.reference.tampering import lose_leases, tamper
 
-__all__ = ["FAULT", "open_run", "tamper"]
+__all__ = ["FAULT", "lose_leases", "open_run", "tamper"]
 
 
 def _count_reads(location: Path, instruments: Instruments) -> None:

@@ -11,13 +11,14 @@ from resumption.planes.interface import Instruments, PlaneSpec, Store
 from resumption.planes.langgraph.apps import open_app
 from resumption.planes.langgraph.savers import Seam
 from resumption.planes.langgraph.tampering import tamper
+from resumption.planes.langgraph_guarded.leases import lose_leases
 from resumption.planes.langgraph_guarded.runs import GuardedRun, LedgeredEffects
 from resumption.planes.langgraph_guarded.spec import AGENT
 
 if TYPE_CHECKING or find_spec("langchain"):  # a distribution of its own, which users of LangGraph needn't have
     from resumption.planes.langgraph import tools
 
-__all__ = ["open_agent", "open_run", "tamper"]
+__all__ = ["lose_leases", "open_agent", "open_run", "tamper"]
 
 
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> GuardedRun:

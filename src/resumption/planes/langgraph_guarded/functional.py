@@ -9,10 +9,11 @@ from resumption.planes.langgraph.apps import open_app
 from resumption.planes.langgraph.functional import WORKFLOW, build, step, trail_of
 from resumption.planes.langgraph.runs import Dialect
 from resumption.planes.langgraph.savers import Seam
+from resumption.planes.langgraph_guarded.leases import lose_leases
 from resumption.planes.langgraph_guarded.runs import GuardedRun, LedgeredEffects
 from resumption.planes.langgraph_guarded.spec import FUNCTIONAL
 
-__all__ = ["open_run"]
+__all__ = ["lose_leases", "open_run"]
 
 
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> GuardedRun:

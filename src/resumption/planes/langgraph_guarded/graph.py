@@ -12,10 +12,11 @@ from resumption.planes.langgraph.graph import State, build, trail_of
 from resumption.planes.langgraph.runs import Dialect
 from resumption.planes.langgraph.savers import Seam
 from resumption.planes.langgraph.tampering import tamper
+from resumption.planes.langgraph_guarded.leases import lose_leases
 from resumption.planes.langgraph_guarded.runs import GuardedRun, LedgeredEffects
 from resumption.planes.langgraph_guarded.spec import GRAPH
 
-__all__ = ["open_graph", "open_run", "tamper"]
+__all__ = ["lose_leases", "open_graph", "open_run", "tamper"]
 
 
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> GuardedRun:

@@ -6,10 +6,11 @@ from resumption.history.workload import Workload
 from resumption.planes.interface import Instruments, Store
 from resumption.planes.langgraph.tampering import tamper
 from resumption.planes.langgraph_guarded.graph import open_graph
+from resumption.planes.langgraph_guarded.leases import lose_leases
 from resumption.planes.langgraph_guarded.runs import GuardedRun
 from resumption.planes.langgraph_guarded.spec import GRAPH_ASYNC_DURABILITY
 
-__all__ = ["open_run", "tamper"]
+__all__ = ["lose_leases", "open_run", "tamper"]
 
 
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> GuardedRun:

@@ -7,10 +7,11 @@ from resumption.planes.interface import Instruments, Store
 from resumption.planes.langgraph.graph_delta import delta_state
 from resumption.planes.langgraph.tampering import tamper
 from resumption.planes.langgraph_guarded.graph import open_graph
+from resumption.planes.langgraph_guarded.leases import lose_leases
 from resumption.planes.langgraph_guarded.runs import GuardedRun
 from resumption.planes.langgraph_guarded.spec import GRAPH_DELTA
 
-__all__ = ["open_run", "tamper"]
+__all__ = ["lose_leases", "open_run", "tamper"]
 
 
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> GuardedRun:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from resumption.planes.interface import Form, Operation, PlaneSpec
+from resumption.planes.interface import Capability, Form, Operation, PlaneSpec
 from resumption.planes.langgraph import spec as stock
 
 __all__ = [
@@ -64,8 +64,12 @@ def _guarded(spec: PlaneSpec) -> PlaneSpec:
         locks="resumption.planes.langgraph",
         resumes_copies=False,  # in another database nothing proves the death of an effect's owner
         preload=(*spec.preload, "resumption.langgraph", "resumption.guard.effects"),
-        # What the guard keeps beside the saver's content would have to be copied with it.
-        backends=[replace(backend, copies=False) for backend in spec.backends],
+        # What the guard keeps beside the saver's content would have to be copied with it. A lease in the memory of a
+        # process is lost with that.
+        backends=[
+            replace(backend, copies=False, loses_leases=Capability.PROCESS_DEATH not in backend.lacks)
+            for backend in spec.backends
+        ],
         forms=(
             *_BY_DELIVERY_ID,
             *spec.forms_of(Operation.DELIVER),

@@ -11,10 +11,11 @@ from resumption.planes.langgraph.runs import Dialect
 from resumption.planes.langgraph.savers import Seam
 from resumption.planes.langgraph.subgraph import INNER, build
 from resumption.planes.langgraph.tampering import tamper
+from resumption.planes.langgraph_guarded.leases import lose_leases
 from resumption.planes.langgraph_guarded.runs import GuardedRun, LedgeredEffects
 from resumption.planes.langgraph_guarded.spec import SUBGRAPH
 
-__all__ = ["open_run", "tamper"]
+__all__ = ["lose_leases", "open_run", "tamper"]
 
 
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> GuardedRun:

@@ -32,9 +32,9 @@ from resumption.planes.reference.refusals import Refused, RunRefusal
 from resumption.planes.reference.rules import REFERENCE, Refusal, Rules
 from resumption.planes.reference.sight import Sight
 from resumption.planes.reference.spec import ANSWER, BARE, FORK, RECOVER
-from resumption.planes.reference.tampering import tamper
+from resumption.planes.reference.tampering import lose_leases, tamper
 
-__all__ = ["PATIENCE_SECONDS", "ReferenceRun", "open_run", "tamper"]
+__all__ = ["PATIENCE_SECONDS", "ReferenceRun", "lose_leases", "open_run", "tamper"]
 
 PATIENCE_SECONDS = 60.0
 """How long an operation waits for its turn on a thread before it is refused as busy."""

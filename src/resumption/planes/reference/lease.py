@@ -19,7 +19,12 @@ from resumption.planes.interface import Instruments
 from resumption.planes.reference.log import Log, Thread
 from resumption.planes.reference.refusals import Refused, RunRefusal
 
-__all__ = ["leased"]
+__all__ = ["leased", "lock_file"]
+
+
+def lock_file(location: Path, thread: str) -> Path:
+    """The file that the executor of a thread locks. Whoever deletes it lets others lock another one of its name."""
+    return location / f"{hashlib.sha256(thread.encode()).hexdigest()[:16]}.lease"
 
 
 @contextmanager
@@ -30,8 +35,7 @@ def leased(
 
     Where it doesn't exclude others, the holder on record is taken for dead, whether it is or not: what a fault does.
     """
-    name = hashlib.sha256(log.thread.encode()).hexdigest()[:16]
-    lock = sqlite3.connect(location / f"{name}.lease", isolation_level=None, timeout=patience)
+    lock = sqlite3.connect(lock_file(location, log.thread), isolation_level=None, timeout=patience)
     try:
         if excludes and not _locked(lock):
             yield None

@@ -18,7 +18,7 @@ REFERENCE = PlaneSpec(
     package="",
     path="run",
     adapter="resumption.planes.reference.adapter",
-    backends=(Backend("sqlite", copies=True),),
+    backends=(Backend("sqlite", copies=True, loses_leases=True),),
     forms=(ANSWER, BARE, FORK, RECOVER),
     fork_discriminator="the form `fork`",
 )

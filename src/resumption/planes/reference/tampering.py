@@ -1,11 +1,20 @@
-"""Altering the log from outside: what no run ever does, and what a run must notice."""
+"""What is done to a store from outside: what no run ever does, and what a run must notice."""
 
 from __future__ import annotations
 
 from resumption.planes.interface import Store
+from resumption.planes.reference.lease import lock_file
 from resumption.planes.reference.log import WRITES, open_log
 
-__all__ = ["tamper"]
+__all__ = ["lose_leases", "tamper"]
+
+
+def lose_leases(store: Store) -> int:
+    """Delete the file that the executor locks, as one does who tidies up: its lock is then on a file without a name."""
+    locked = lock_file(store.location, store.thread)
+    found = locked.exists()
+    locked.unlink(missing_ok=True)
+    return int(found)
 
 
 def tamper(store: Store) -> None:

@@ -6,9 +6,10 @@ from ablated.protections import ablate
 from resumption.history.workload import Workload
 from resumption.planes.interface import Instruments, Store
 from resumption.planes.langgraph_guarded import functional
+from resumption.planes.langgraph_guarded.leases import lose_leases
 from resumption.planes.langgraph_guarded.runs import GuardedRun
 
-__all__ = ["open_run"]
+__all__ = ["lose_leases", "open_run"]
 
 
 def open_run(workload: Workload, store: Store, instruments: Instruments) -> GuardedRun:

@@ -24,6 +24,9 @@ Of two, the first is out already when the second is taken out: the ledger would 
 well, and only a lease that was lost leaves anything to the fence.
 """
 
+_LEASELESS = {"lease", "claims at the write"}
+"""Without these an executor has no lease that it could lose."""
+
 _SPECS = {"graph": GRAPH, "functional": FUNCTIONAL}
 
 _FOLDER = Path(__file__).parents[1]
@@ -69,7 +72,11 @@ def _ablated(spec: PlaneSpec, missing: str) -> PlaneSpec:
         spec,
         package="",  # what is stated of the plane is stated of it as a whole
         adapter=f"ablated.{spec.path}",
-        backends=[backend for backend in spec.backends if backend.name == _BACKEND],
+        backends=[
+            replace(backend, loses_leases=not _LEASELESS & set(missing.split(",")))
+            for backend in spec.backends
+            if backend.name == _BACKEND
+        ],
         forms=[form for form in spec.forms if form.name in _FORMS],
         environment={**spec.environment, SWITCH: missing, "PYTHONPATH": str(_FOLDER)},
     )

@@ -244,6 +244,8 @@ def refuse_transaction(what: str) -> None:
 def fenced(sql: Statements, tenure: Tenure) -> Work[int]:
     """Check the tenure's fence in the transaction under way, or grant it; the caller keeps the number on success."""
     tenure.check()
+    if tenure.exclusive and tenure.fence is None:
+        tenure.must_hold()  # in the transaction: whoever has the thread after this puts up a fence after this
     first, tenure.attempted = not tenure.attempted, True
     return (yield from protocol.fencing(sql, tenure.thread, tenure.token, tenure.fence, tenure.seen, first=first))
 
