@@ -44,9 +44,9 @@ def test_the_reference_conforms_to_every_property(measure: Measure) -> None:
 def test_a_fault_flips_its_footprint_and_nothing_else(fault: Fault, measure: Measure) -> None:
     receipt = measure(fault.spec.name)
     entailed = {entailed for property_ in fault.footprint for entailed in _ENTAILED.get(property_, ())}
-    fallen = {property_: fault.facets.get(property_, Facet.CELL) for property_ in fault.footprint | entailed}
+    fallen = {property_: fault.facets.get(property_, (Facet.CELL,)) for property_ in fault.footprint | entailed}
     for facet in _ATTRIBUTED:
-        assert _breached(receipt, facet) == {property_ for property_, shown in fallen.items() if shown is facet}
+        assert _breached(receipt, facet) == {property_ for property_, shown in fallen.items() if facet in shown}
     assert set(_measured(receipt).values()) <= {Measured.CONFORMS, Measured.BREACHES}
 
 

@@ -60,3 +60,13 @@ def test_a_failure_is_said_first_and_is_the_exit_code(tmp_path: Path) -> None:
 def test_no_report_is_no_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([], tmp_path / "page.md") == 1
     assert "REPORT.xml" in capsys.readouterr().err
+
+
+def test_what_the_reports_have_nothing_of_stays_as_it_was(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    assert main([report(tmp_path, "race", RACE), report(tmp_path, "soak", TALLY)], page) == 0
+    before = page.read_text()
+    assert main([report(tmp_path, "soak", TALLY | {"protocols": 251})], page) == 0
+    assert page.read_text() == before.replace("| SQLite | 250 |", "| SQLite | 251 |").replace(
+        "All 2 tests passed.", "All 1 tests passed.", 2
+    ).replace("All 1 tests passed.", "All 2 tests passed.", 1)

@@ -27,8 +27,8 @@ class Fault:
     footprint: frozenset[Property]
     """The properties that this fault breaks; every other one still holds."""
     rules: Rules
-    facets: Mapping[Property, Facet] = field(default_factory=dict)
-    """The facet in which one of those properties shows it, if that isn't its cell."""
+    facets: Mapping[Property, tuple[Facet, ...]] = field(default_factory=dict)
+    """The facets in which one of those properties shows it, if that isn't its cell alone."""
 
     @property
     def spec(self) -> PlaneSpec:

@@ -28,7 +28,7 @@ FAULT = Fault(
     module=__name__,
     footprint=frozenset({Property.RECOVERY_DETERMINISM}),
     rules=Rules(forgets=_by_the_first_note),
-    facets={Property.RECOVERY_DETERMINISM: Facet.ORDER},
+    facets={Property.RECOVERY_DETERMINISM: (Facet.ORDER,)},
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from resumption.contract.properties import Property
+from resumption.contract.verdicts import Facet
 from resumption.history.workload import Workload
 from resumption.planes.faulty.fault import Fault
 from resumption.planes.reference.rules import Rules
@@ -21,6 +22,8 @@ FAULT = Fault(
     name="prefix-replay",
     module=__name__,
     footprint=frozenset({Property.EFFECT_EXACTLY_ONCE, Property.PREFIX_CONTINUATION}),
+    # Where an executor lost its lease, it and its successor run the prefix again at once.
+    facets={Property.EFFECT_EXACTLY_ONCE: (Facet.CELL, Facet.RACE)},
     rules=Rules(forgets=_everything_but_gates),
 )
 

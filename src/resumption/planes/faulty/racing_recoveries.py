@@ -33,7 +33,7 @@ FAULT = Fault(
     footprint=frozenset({Property.EFFECT_EXACTLY_ONCE}),
     # Both are needed: a recovery that reads the record before each effect finds what the other one has fired.
     rules=Rules(excludes=False, forgets=not_on_record),
-    facets={Property.EFFECT_EXACTLY_ONCE: Facet.RACE},
+    facets={Property.EFFECT_EXACTLY_ONCE: (Facet.RACE,)},
 )
 
 open_run = FAULT.open_run

@@ -26,7 +26,7 @@ FAULT = Fault(
     module=__name__,
     footprint=frozenset({Property.EFFECT_EXACTLY_ONCE, Property.CONSUME_ONCE_EFFECTS}),
     rules=Rules(commit=_whoever_writes, forgets=not_on_record),
-    facets={Property.EFFECT_EXACTLY_ONCE: Facet.RACE},
+    facets={Property.EFFECT_EXACTLY_ONCE: (Facet.RACE,)},
 )
 
 open_run = FAULT.open_run
