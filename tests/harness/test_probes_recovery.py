@@ -89,7 +89,7 @@ def test_a_recovery_that_waited_comes_to_rest_before_the_gate_is_answered() -> N
 
 @pytest.mark.parametrize("form", ["command", "command-checkpoint"])
 def test_a_decision_that_a_recovery_brings_is_on_record_and_the_gate_that_takes_it_takes_no_other(form: str) -> None:
-    receipt, history = run(on(guarded.FUNCTIONAL, form), "recovery/overtaken")
+    receipt, history = run(on(guarded.FUNCTIONAL, recovery=form), "recovery/overtaken")
     assert [recovery.value for recovery in history.of(Recover)] == [True, True]
     assert [consume.value for consume in history.of(Consume)] == [True]
     (stray,) = history.of(Deliver)
