@@ -95,10 +95,10 @@ def test_what_is_no_function_is_refused() -> None:
 
 
 def test_the_stub_returns_something_empty_that_the_annotation_allows() -> None:
-    def text() -> str: ...  # type: ignore[empty-body]
+    def text() -> str: ...  # type: ignore[empty-body]  # a stub's text is its signature
     def perhaps() -> int | None: ...
-    def pairs() -> dict[str, int]: ...  # type: ignore[empty-body]
-    def silent(): ...  # type: ignore[no-untyped-def]
+    def pairs() -> dict[str, int]: ...  # type: ignore[empty-body]  # a stub's text is its signature
+    def silent(): ...  # type: ignore[no-untyped-def]  # what a program without annotations has
 
     found = [stub_value("f", function, {}) for function in (text, perhaps, pairs, silent)]
     assert found == ["", None, {}, None]

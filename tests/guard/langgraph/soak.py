@@ -70,6 +70,10 @@ class Fault:
         os.kill(os.getpid(), signal.SIGKILL if self.harm is Harm.KILL else signal.SIGSTOP)
 
 
+_HARMS = (Harm.KILL, Harm.STOP)
+"""What a campaign of some size does for certain."""
+
+
 @dataclass(slots=True)
 class Tally:
     """What a campaign came to."""
@@ -90,10 +94,10 @@ class Tally:
         names = [one.name for one in fields(self) if one.name != "harmed"]
         return {**{name: getattr(self, name) for name in names}, "harmed": dict(self.harmed)}
 
-    def clean(self) -> bool:
-        """Whether nothing went wrong, and something could have."""
+    def clean(self, *done: Harm) -> bool:
+        """Whether nothing went wrong, and something could have: each of these was done to an executor."""
         faults = self.duplicates + self.stuck + self.lost + self.forged
-        return faults == 0 and self.protocols > 0 and self.harmed[Harm.KILL] > 0 and self.harmed[Harm.STOP] > 0
+        return faults == 0 and self.protocols > 0 and all(self.harmed[harm] > 0 for harm in done or _HARMS)
 
 
 def soak(bench: Bench, database: Database, protocols: range, seed: int) -> Tally:

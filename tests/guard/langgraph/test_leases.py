@@ -32,7 +32,7 @@ from .databases import Database
 from .foreign import FileSaver
 from .programs import THREAD, Bench, answer
 from .racing import Contest, Means, run_heat
-from .soak import soak
+from .soak import Harm, soak
 from .test_crashes import INPUT, die, die_at_statement, in_child, paying, recovers
 from .test_races import held_to_the_contract
 from .test_soak import SEED
@@ -135,13 +135,16 @@ def test_one_of_many_racers_executes(quick, leased, means, racers, contest):
     held_to_the_contract(run_heat(quick.folder, leased, means, contest, racers, 0), contest, racers)
 
 
-@pytest.mark.parametrize("protocols", [range(6), pytest.param(range(6, 60), marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("protocols", "done"),
+    [(range(6), (Harm.KILL,)), pytest.param(range(6, 60), (Harm.KILL, Harm.STOP), marks=pytest.mark.slow)],
+)
 @pytest.mark.parametrize("database", ["sqlite", "postgres"], indirect=True)
-def test_protocols_under_fire_end_well(quick, leased, monkeypatch, protocols):
+def test_protocols_under_fire_end_well(quick, leased, monkeypatch, protocols, done):
     """Executors that are stopped sleep through their lease, and are replaced; those that are killed are waited for."""
     monkeypatch.setattr(leases, "LEASE_SECONDS", 0.5)
     tally = soak(quick, replace(leased, leased=0.5), protocols, SEED)
-    assert tally.clean(), tally
+    assert tally.clean(*done), tally
 
 
 def test_a_race_on_a_saver_with_a_store(bench):

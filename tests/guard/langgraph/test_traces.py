@@ -99,11 +99,11 @@ def cut_off(trace: Trace, then: Callable[[], None]) -> None:
         made(self, thread, held)
         tenures.append(self)
 
-    Tenure.__init__ = remembering  # type: ignore[method-assign]
+    Tenure.__init__ = remembering  # type: ignore[method-assign]  # watched for one test
     try:
         trace.execute("e1", inside=inside)
     finally:
-        Tenure.__init__ = made  # type: ignore[method-assign]
+        Tenure.__init__ = made  # type: ignore[method-assign]  # watched for one test
 
 
 def test_a_replaced_executor_stores_nothing(trace, tmp_path):

@@ -37,8 +37,8 @@ _NUMBERS = {"t": 1, BRANCH: 2}
 _FOLLOWED = re.compile(r'^<<"followed", (\d+)>>$', re.MULTILINE)
 
 # As they are, since an executor may start another, which inherits what was put in their places.
-_CLAIMING, _ADMIT = admission.claiming, graph.admit  # type: ignore[attr-defined]
-_DECIDING, _COPIED = forking._deciding, forking.copied  # type: ignore[attr-defined]
+_CLAIMING, _ADMIT = admission.claiming, graph.admit  # type: ignore[attr-defined]  # imported there, not exported
+_DECIDING, _COPIED = forking._deciding, forking.copied  # type: ignore[attr-defined]  # imported there, not exported
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ class _Watch:
                     self.note(what, position=self.wish.gate)
             return decided
 
-        admission.claiming, graph.admit = claiming, admit  # type: ignore[attr-defined]
+        admission.claiming, graph.admit = claiming, admit  # type: ignore[attr-defined]  # imported there, not exported
         forking._deciding, forking.copied = deciding, copied  # type: ignore[attr-defined]
 
 

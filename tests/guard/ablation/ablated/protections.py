@@ -51,7 +51,7 @@ def _no_lease() -> None:
     from resumption.guard.claims.locks import FileLocks, ProcessLocks
 
     for locks in (FileLocks, ProcessLocks):
-        locks.attempt = lambda self, thread: _Nothing()  # type: ignore[method-assign]
+        locks.attempt = lambda self, thread: _Nothing()  # type: ignore[method-assign]  # taken out on purpose
 
 
 def _no_fence() -> None:
@@ -61,12 +61,12 @@ def _no_fence() -> None:
 
 def _no_claims() -> None:
     """An answer is taken whoever gave one before, and isn't kept for those who come later."""
-    admission.claim = lambda **known: Verdict.CONSUMED  # type: ignore[attr-defined]
+    admission.claim = lambda **known: Verdict.CONSUMED  # type: ignore[attr-defined]  # taken out where it is looked up
 
     def claiming(*_: Any) -> Any:
         yield from ()
 
-    deciding.protocol.claiming = claiming  # type: ignore[attr-defined]
+    deciding.protocol.claiming = claiming  # type: ignore[attr-defined]  # taken out where it is looked up
 
 
 def _no_binding() -> None:
@@ -94,7 +94,7 @@ def _no_slot() -> None:
         yield from ()
 
     deciding._slotting = slotting
-    base.spent = spent  # type: ignore[attr-defined]
+    base.spent = spent  # type: ignore[attr-defined]  # taken out where it is looked up
 
 
 def _no_fork() -> None:
@@ -107,7 +107,7 @@ def _no_fork() -> None:
         at = replace(call, config={**call.config, "configurable": configurable})
         return Run(tenure, Command(resume=answer.value), at)
 
-    admission.forked = forked  # type: ignore[attr-defined]
+    admission.forked = forked  # type: ignore[attr-defined]  # taken out where it is looked up
 
 
 def _no_validity() -> None:
@@ -117,7 +117,7 @@ def _no_validity() -> None:
 
 def _no_order() -> None:
     """Writes become durable in any order."""
-    loops._Ordering.submit = property(  # type: ignore[method-assign, assignment]
+    loops._Ordering.submit = property(  # type: ignore[method-assign, assignment]  # taken out on purpose
         lambda self: self._saving, loops._Ordering.submit.fset
     )
 
@@ -134,7 +134,7 @@ def _no_memory_of_answers() -> None:
         yield from ()
         return writes
 
-    base.keeping = keeping  # type: ignore[attr-defined]
+    base.keeping = keeping  # type: ignore[attr-defined]  # taken out where it is looked up
 
 
 # What the paper tried first, and found to come too late: the loop has read what it runs on before it writes. ----------
@@ -156,7 +156,7 @@ def _claims_at_the_write() -> None:
             taken.add(where)
         store(self, config, writes, task_id, task_path)
 
-    base.BlockingSaver.put_writes = put_writes  # type: ignore[method-assign]
+    base.BlockingSaver.put_writes = put_writes  # type: ignore[method-assign]  # taken out on purpose
 
 
 def _fork_at_the_write() -> None:
@@ -174,7 +174,7 @@ def _fork_at_the_write() -> None:
             self.conn.commit()
         store(self, config, writes, task_id, task_path)
 
-    base.BlockingSaver.put_writes = put_writes  # type: ignore[method-assign]
+    base.BlockingSaver.put_writes = put_writes  # type: ignore[method-assign]  # taken out on purpose
 
 
 ABLATIONS: dict[str, Callable[[], None]] = {
