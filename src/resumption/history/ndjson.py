@@ -77,17 +77,27 @@ def jsonable(value: object, *, depth: int = _MAX_DEPTH // 2) -> Any:
 def encode(item: Event | Header) -> bytes:
     """Return the line for an event, or for the header."""
     body: dict[str, Any] = {"kind": item.kind} if isinstance(item, Event) else {"kind": "history", "format": FORMAT}
-    for field in fields(item):
-        if field.name != "number":
-            body[field.name] = _plain(getattr(item, field.name))
+    for name in _names(type(item)) or ():
+        if name != "number":
+            body[name] = _plain(getattr(item, name))
     return b"\n" + json.dumps(body, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+
+
+_NAMES: dict[type[Any], tuple[str, ...] | None] = {}
+
+
+def _names(cls: type[Any]) -> tuple[str, ...] | None:
+    """The names of a class's fields, if it is a dataclass; looked up once for each class."""
+    if cls not in _NAMES:
+        _NAMES[cls] = tuple(field.name for field in fields(cls)) if is_dataclass(cls) else None
+    return _NAMES[cls]
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
-    if is_dataclass(value) and not isinstance(value, type):
-        plain = {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if (names := _names(type(value))) is not None:
+        plain = {name: _plain(getattr(value, name)) for name in names}
         word = _STEP_WORDS.get(type(value))
         return {"step": word, **plain} if word else plain
     if isinstance(value, tuple):
