@@ -6,11 +6,13 @@ user's cache, where later runs of the tests find it.
 
 from __future__ import annotations
 
+import py_compile
 import re
 import sys
 import sysconfig
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 from multiprocessing import get_context
@@ -147,6 +149,35 @@ def test_bytecode_is_compiled_even_where_python_may_not_write_any(cache: Path, m
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     home = isolated(TINY, TINY_RELEASE).python.parent.parent
     assert list(home.glob("lib/*/site-packages/iniconfig/__pycache__/*.pyc"))
+
+
+@pytest.fixture
+def uncompiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PlaneSpec:
+    """A framework beside the harness that was installed without bytecode, where Python may write none."""
+    site = tmp_path / "site"
+    (site / "slow_framework-1.dist-info").mkdir(parents=True)
+    (site / "slow_framework-1.dist-info" / "METADATA").write_text("Name: slow-framework\nVersion: 1\n")
+    (site / "slow_framework-1.dist-info" / "RECORD").write_text("slow_framework.py,,\n")
+    (site / "slow_framework.py").touch()
+    monkeypatch.syspath_prepend(site)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    return replace(TINY, package="slow-framework", adapter="slow_framework", environment={"PYTHONPATH": str(site)})
+
+
+def test_what_is_installed_uncompiled_is_compiled_once_for_a_run_and_nowhere_else(
+    uncompiled: PlaneSpec, tmp_path: Path
+) -> None:
+    with closing(Environment(uncompiled, tmp_path, 1)):
+        assert list((tmp_path / "bytecode").rglob("slow_framework.*.pyc"))
+    assert not (tmp_path / "bytecode").exists()
+    assert not (tmp_path / "site" / "__pycache__").exists()
+
+
+def test_what_is_installed_compiled_is_not_compiled_again(uncompiled: PlaneSpec, tmp_path: Path) -> None:
+    py_compile.compile(str(tmp_path / "site" / "slow_framework.py"))
+    with closing(Environment(uncompiled, tmp_path, 1)):
+        assert not (tmp_path / "bytecode").exists()
 
 
 def test_a_file_other_than_the_locked_one_is_refused(cache: Path) -> None:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import queue
+import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
+from importlib import metadata
+from importlib.util import cache_from_source
 from pathlib import Path
 
 from resumption.harness.installations import INSTALLED, Installation
@@ -37,6 +41,11 @@ class Environment:
         self._idle: queue.SimpleQueue[Launcher] = queue.SimpleQueue()
         preload = [*spec.preload, spec.adapter]
         variables = {**spec.environment, **installation.variables, "PYTHONHASHSEED": "0"}
+        if not installation.version and sys.dont_write_bytecode and not _is_compiled(spec.package):
+            bytecode = workspace / "bytecode"
+            self._exit.callback(shutil.rmtree, bytecode, ignore_errors=True)
+            # Else each interpreter that is started would compile the framework anew, which takes seconds.
+            variables |= {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(bytecode)}
         python = installation.python
         self._spawn = partial(Spawner, python, variables, workspace)
         # Even where every process is spawned, a zygote first tells whether the framework can be imported, and its pins.
@@ -73,3 +82,13 @@ class Environment:
     def close(self) -> None:
         """End every process of the environment."""
         self._exit.close()
+
+
+def _is_compiled(package: str) -> bool:
+    """Whether an interpreter finds the bytecode of what is installed beside the harness; also if nothing is."""
+    try:
+        files = metadata.files(package) if package else None
+    except metadata.PackageNotFoundError:
+        files = None
+    sources = (file for file in files or () if file.suffix == ".py")
+    return all(Path(cache_from_source(str(source.locate()))).exists() for source in sources)
