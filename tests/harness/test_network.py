@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -124,13 +125,27 @@ def test_a_host_reaches_the_server_through_its_relay_and_no_other_way(echo: tupl
 
 @needs_hosts
 def test_nothing_of_the_hosts_is_left(echo: tuple[str, int]) -> None:
-    before = sorted(Path("/sys/class/net").iterdir())
     with Hosts(1, echo) as hosts:
         namespace = Path(hosts.host(0).namespace)
         assert namespace.exists()
-        assert sorted(Path("/sys/class/net").iterdir()) != before
+        assert _own_interfaces()
     assert not namespace.exists()
-    assert sorted(Path("/sys/class/net").iterdir()) == before
+    assert not _own_interfaces()
+
+
+def _own_interfaces() -> list[Path]:
+    """The virtual interfaces of this process: other tests may have theirs at the same time."""
+    return list(Path("/sys/class/net").glob(f"rsm{os.getpid()}h*"))
+
+
+@needs_hosts
+def test_hosts_of_two_harnesses_have_addresses_of_their_own(echo: tuple[str, int]) -> None:
+    with Hosts(1, echo) as some, Hosts(1, echo) as others:
+        for host in (some.host(0), others.host(0)):
+            route = dict(part.split("=") for part in host.route.split())
+            through = _call_from(host.namespace, route["host"], int(route["port"]))
+            assert through.stdout == "from a host\n", through.stderr
+        assert some.host(0).route.split()[0] != others.host(0).route.split()[0]
 
 
 def test_a_machine_without_the_tools_says_which_are_missing(

@@ -7,12 +7,16 @@ as the harness holds its standard input open: however the harness ends, nothing 
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+import socket
 import subprocess
 import sys
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from ipaddress import IPv4Network
 
 from resumption.errors import HostsUnavailable
 from resumption.harness.relay import Relay
@@ -20,8 +24,10 @@ from resumption.harness.relay import Relay
 __all__ = ["Host", "Hosts", "hosts_reason_against"]
 
 _TOOLS = ("ip", "nsenter", "unshare")
-_NET = "198.18"  # set apart for tests of networks by RFC 2544, so that it collides with no network in use
+_NET = IPv4Network("198.18.0.0/15")  # set apart for tests of networks by RFC 2544: it collides with none in use
 _MOST = 250
+_PLACES = 4 * _MOST
+"""How many hosts this machine has addresses for, those of other harnesses included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +58,8 @@ class Hosts:
         if reason := hosts_reason_against():
             raise HostsUnavailable(reason, advice="Run as root on Linux, or race processes instead.")
         try:
-            for number in range(self._count):
-                self._add(number)
+            for _ in range(self._count):
+                self._add()
         except BaseException:
             self._exit.close()
             raise
@@ -70,12 +76,14 @@ class Hosts:
         """Part a host from the server for a block, and heal the network at its end."""
         return self._relays[number].cut()
 
-    def _add(self, number: int) -> None:
+    def _add(self) -> None:
+        place = self._exit.enter_context(_place())
         holder = self._exit.enter_context(_holder())
         self._exit.callback(holder.kill)
         namespace = f"/proc/{holder.pid}/ns/net"
-        here, there = f"rsm{os.getpid()}h{number}"[-15:], f"rsm{os.getpid()}r{number}"[-15:]
-        ours, theirs = f"{_NET}.{number + 1}.1", f"{_NET}.{number + 1}.2"
+        here, there = f"rsm{os.getpid()}h{place}"[-15:], f"rsm{os.getpid()}r{place}"[-15:]
+        block = _NET.network_address + 4 * place
+        ours, theirs = str(block + 1), str(block + 2)
         _run("ip", "link", "add", here, "type", "veth", "peer", "name", there, "netns", str(holder.pid))
         # The pair would go with the namespace, which the kernel takes down a while after its last process.
         self._exit.callback(_run, "ip", "link", "delete", here)
@@ -87,6 +95,25 @@ class Hosts:
         relay = self._exit.enter_context(Relay(ours, self._target, self._latency))
         self._relays.append(relay)
         self._hosts.append(Host(namespace, f"host={ours} port={relay.port}"))
+
+
+@contextmanager
+def _place() -> Iterator[int]:
+    """A number that no other harness on this machine has meanwhile, to make addresses of.
+
+    The name of a socket holds it: the kernel gives a name to one at a time, and takes it back however that one ends.
+    """
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as holder:
+        for place in range(_PLACES):
+            try:
+                holder.bind(f"\0resumption-host-{place}")
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE:
+                    raise
+                continue
+            yield place
+            return
+    raise HostsUnavailable("Every address for hosts is in use.", advice="Wait until other races on this machine end.")
 
 
 def hosts_reason_against() -> str:
