@@ -21,6 +21,7 @@ from resumption.harness.rejudging import compact
 from resumption.harness.targets import Target, parse_target
 from resumption.planes.registry import specs
 
+_ALL = ("",)
 _USUAL = (
     "fork/two",
     "interrupt/task-before",
@@ -32,10 +33,7 @@ _USUAL = (
 
 _MEASURED: dict[str, dict[str, tuple[str, ...]]] = {
     "langgraph": {
-        "graph[sqlite]": (
-            *("fork/two", "interrupt/task-before", "consume/stray", "consume/next", "consume/one", "address"),
-            *("inspect", "validity/terminal", "validity/middle"),
-        ),
+        "graph[sqlite]": _ALL,
         "graph-delta[sqlite]": ("inspect",),
         "subgraph[sqlite]": ("crash/fan-out",),
         "functional[sqlite]": ("consume/next", "consume/stray", "fork/two"),
