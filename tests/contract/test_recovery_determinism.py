@@ -4,7 +4,7 @@ from histories import PLAIN, Protocol, cell, story
 
 from resumption.contract.properties import Property
 from resumption.contract.verdicts import Facet, Measured
-from resumption.history.events import Durable
+from resumption.history.events import Durable, Phase
 
 RD = Property.RECOVERY_DETERMINISM
 
@@ -139,4 +139,19 @@ def test_logs_that_hold_different_writes_show_nothing_of_order() -> None:
     crash_in_order(p, "order2", "b")
     finish(p, "order1")
     finish(p, "order2")
+    assert cell(p, RD, Facet.ORDER).measured is Measured.UNEXERCISED
+
+
+def test_a_process_killed_while_it_wrote_leaves_a_log_that_shows_nothing_of_order() -> None:
+    p = Protocol(PLAIN)
+    crash_in_order(p, "order1", "a", "b")
+    p.start("order2")
+    p.begins("a", sees=[])
+    p.stores("b")
+    p.stores("a")
+    p.stores("c", phase=Phase.BEGIN)
+    p.dies()
+    finish(p, "order1")
+    p.recover("order2")
+    p.returns("a", "b")
     assert cell(p, RD, Facet.ORDER).measured is Measured.UNEXERCISED

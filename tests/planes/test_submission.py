@@ -144,3 +144,20 @@ def test_an_operation_that_never_becomes_durable_holds_up_none_behind_it() -> No
 
 def test_operations_come_out_of_turn_where_one_waits_for_a_later_one() -> None:
     assert _dies('Fault("persist:first:after")', _WAITING) == "second\nfirst\npersist:first:after\n"
+
+
+_IN_BOTH_ORDERS = """
+def after_the_pair():
+    store("third", 3)
+
+threading.Thread(target=after_the_pair, daemon=True).start()
+threading.Thread(target=store, args=("second", 2), daemon=True).start()
+store("first", 1)
+threading.Event().wait()
+"""
+
+
+@pytest.mark.parametrize(("early", "late"), [("first", "second"), ("second", "first")])
+def test_two_operations_in_either_order_are_all_that_is_stored(early: str, late: str) -> None:
+    fault = f'Fault("{late}", Mode.REORDER, first="{early}")'
+    assert _dies(fault, _IN_BOTH_ORDERS) == f"{early}\n{late}\n{early}<{late}\n"

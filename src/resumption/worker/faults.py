@@ -95,8 +95,9 @@ class Faults:
         self._durable = 0
         self._over: set[int] = set()
         # Storage operations come one by one, as they were asked for, where the process dies at one of them.
-        self._in_turn = (
-            fault is not None and fault.mode in (Mode.KILL, Mode.WITHHOLD) and points.is_at_persist(fault.point)
+        self._in_turn = fault is not None and (
+            fault.mode is Mode.REORDER
+            or (fault.mode in (Mode.KILL, Mode.WITHHOLD) and points.is_at_persist(fault.point))
         )
         self._ended: set[str] = set()
         self._held = 0
@@ -142,7 +143,7 @@ class Faults:
                 self._condition.notify_all()
                 self._wait(lambda: False)
             if self._in_turn:
-                self._wait(lambda: not self._in_turn or self._over.issuperset(range(1, place)))
+                self._wait(lambda: not self._in_turn or self._is_next(name, place))
             if fault.mode in _REORDERING and name == fault.point:
                 self._wait(lambda: fault.first in self._ended)
             between = fault.mode is Mode.REORDER_AND_RAISE and self._is_between(name)
@@ -150,6 +151,13 @@ class Faults:
                 self._wait(lambda: self._pair() <= self._ended)
             if between or self._failing:  # it may wake when the program has failed, and goes on, by now
                 raise InjectedFailure(f"{name} injected to fail, behind a new order of two storage operations")
+
+    def _is_next(self, name: str, place: int) -> bool:
+        """Whether all is over that was asked for before; of two that are put in order, the first doesn't wait for the
+        other one."""
+        ahead = set(range(1, place)) - self._over
+        others = self._pair() - {name}
+        return not ahead or (len(ahead) == 1 and name in self._pair() and not others <= self._ended)
 
     def _is_between(self, name: str) -> bool:
         """Whether one of the two operations that are put in order has ended, and this is not the other one."""

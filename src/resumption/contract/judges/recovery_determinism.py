@@ -52,6 +52,9 @@ def judge_recovery_determinism(history: History) -> tuple[Judgement, ...]:
 
 def _order_invariance(history: History, orders: Sequence[Branch]) -> Judgement:
     property_, facet = Property.RECOVERY_DETERMINISM, Facet.ORDER
+    if any(_has_open_write(history, branch) for branch in orders):
+        otherwise = "a write was under way when a process was killed, so that its log isn't known"
+        return judgement(property_, [], [], otherwise=otherwise, facet=facet)
     logs = [_log(branch) for branch in orders]
     if any(log != logs[0] for log in logs):
         return judgement(property_, [], [], otherwise="the two logs don't hold the same writes", facet=facet)
@@ -61,10 +64,22 @@ def _order_invariance(history: History, orders: Sequence[Branch]) -> Judgement:
     return judgement(property_, findings, witnesses, otherwise=otherwise, facet=facet)
 
 
+def _has_open_write(history: History, branch: Branch) -> bool:
+    """Whether a process of the branch was killed in front of the recovery while it wrote."""
+    killed = {end.who for end in history.of(Exit) if end.signal}
+    before = [write for write in branch.of(Persist) if write.process in killed and write.number < _recovered(branch)]
+    ended = {write.item for write in before if write.phase is Phase.END}
+    return any(write.item not in ended for write in before)
+
+
+def _recovered(branch: Branch) -> float:
+    """When the branch was first recovered."""
+    return next((resume.number for resume in branch.resumes() if isinstance(resume, Recover)), math.inf)
+
+
 def _log(branch: Branch) -> Counter[str]:
     """What was durable on a branch when it was first recovered."""
-    recovered = next((resume.number for resume in branch.resumes() if isinstance(resume, Recover)), math.inf)
-    ends = (end for end in branch.of(Persist) if end.phase is Phase.END and end.number < recovered)
+    ends = (end for end in branch.of(Persist) if end.phase is Phase.END and end.number < _recovered(branch))
     return Counter(end.name for end in ends)
 
 
