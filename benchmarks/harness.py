@@ -62,8 +62,8 @@ What trials have in common, up to a crash, is run once (`harness.prefixes`). Pro
 | first halves and traces are run once | 469 | 473 | 2078 |
 
 The table at the top is of now, on an idle machine, with 58 jobs and 130 protocols more than when these were counted;
-then, with 2,430 processes, all at once took 116.8 s and 220 processor seconds. The aim, 60 s on two processors, would be 120: the rest is what single processes
-cost.
+then, with 2,430 processes, all at once took 116.8 s and 220 processor seconds. The aim, 60 s on two processors, would
+be 120: the rest is what single processes cost.
 
 To fill a database with the rows of another, compare the two, and hand it on took 68 ms where a copy by the server that
 is dropped took 177, under that load.
