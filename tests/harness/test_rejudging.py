@@ -120,9 +120,30 @@ def test_what_other_probes_measured_later_is_added(receipt: Receipt) -> None:
     }
 
 
-def test_what_was_measured_before_or_of_other_distributions_is_not_added(receipt: Receipt) -> None:
-    with pytest.raises(ReceiptUnreadable, match="Both receipts"):
-        extend(receipt, receipt)
+def test_what_a_probe_measured_before_gives_way_to_what_it_measured_later(receipt: Receipt) -> None:
+    probe = next(probe for probe in _PROBES if probe.address == "crash/exception")
+    spoilt = replace(
+        receipt,
+        cells=tuple(
+            replace(
+                cell, parts=tuple(_undetermined(part) if part.probe == probe.address else part for part in cell.parts)
+            )
+            for cell in receipt.cells
+        ),
+    )
+    assert Label.INCONCLUSIVE in {cell.label for cell in rejudge(spoilt).cells}
+    whole = extend(spoilt, run_suite(specs("faulty-replay"), [probe], jobs=2))
+    assert {(cell.identity, cell.label) for cell in whole.cells} == {
+        (cell.identity, cell.label) for cell in receipt.cells
+    }
+    assert whole.histories.keys() == receipt.histories.keys()
+
+
+def _undetermined(part: Part) -> Part:
+    return replace(part, measured=Measured.UNDETERMINED, label=Label.INCONCLUSIVE, histories=(), findings=())
+
+
+def test_what_was_measured_of_other_distributions_is_not_added(receipt: Receipt) -> None:
     other = replace(receipt, pins={plane: {"langgraph": "0"} for plane in receipt.pins}, cells=())
     with pytest.raises(ReceiptUnreadable, match="other distributions"):
         extend(receipt, other)

@@ -118,32 +118,42 @@ def compact(receipt: Receipt) -> Receipt:
 
 
 def extend(receipt: Receipt, later: Receipt) -> Receipt:
-    """A receipt with what other probes measured later, of the same planes with the same distributions.
+    """A receipt with what probes measured later, of the same planes with the same distributions.
 
-    Raises `ReceiptUnreadable` if the distributions differ, or a probe is in both.
+    What such a probe had measured of a plane before gives way to it. Raises `ReceiptUnreadable` if the distributions
+    differ.
     """
     if any(receipt.pins.get(plane, pins) != pins for plane, pins in later.pins.items()):
         raise ReceiptUnreadable(
             "The later receipt is of other distributions.", advice="Measure all probes again, in one environment."
         )
-    cells = {_place(cell): cell for cell in receipt.cells}
+    again = {(_plane(cell), part.probe) for cell in later.cells for part in cell.parts}
+    cells: dict[tuple[str, str], Cell] = {}
+    for cell in receipt.cells:
+        parts = tuple(part for part in cell.parts if (_plane(cell), part.probe) not in again)
+        if parts or not cell.parts:
+            cells[_place(cell)] = replace(cell, parts=parts)
     for cell in later.cells:
         known = cells.get(_place(cell))
-        if known and {part.probe for part in known.parts} & {part.probe for part in cell.parts}:
-            raise ReceiptUnreadable(f"Both receipts measured {cell.identity}.", advice="Name other probes.")
         cells[_place(cell)] = replace(known, parts=(*known.parts, *cell.parts)) if known else cell
+    told = {name for cell in cells.values() for part in cell.parts for name in part.histories}
+    histories = {**receipt.histories, **later.histories}
     return rejudge(
         replace(
             receipt,
             pins={**receipt.pins, **later.pins},
             cells=tuple(cells.values()),
-            histories={**receipt.histories, **later.histories},
+            histories={name: history for name, history in histories.items() if name in told},
         )
     )
 
 
 def _place(cell: Cell) -> tuple[str, str]:
     return cell.identity, cell.version
+
+
+def _plane(cell: Cell) -> tuple[str, str, str, str]:
+    return cell.plane, cell.version, cell.path, cell.backend
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from resumption.contract.properties import Property
 from resumption.harness.lab import Lab
 from resumption.harness.probes.probe import probe
-from resumption.harness.probes.workloads import FAN_OUT, SEQUENCE
+from resumption.harness.probes.workloads import SEQUENCE, WIDE_FAN_OUT
 from resumption.harness.process import Process
 from resumption.harness.trials import Trial
 from resumption.planes.interface import Capability
@@ -68,8 +68,8 @@ def reload(lab: Lab) -> None:
     needs=(Capability.FAN_OUT, Capability.PROCESS_DEATH),
 )
 def reload_fan_out(lab: Lab) -> None:
-    """Let three tasks that run at once end, and read the state in a new process: what they wrote has one order."""
-    with lab.trial(FAN_OUT) as trial:
+    """Let tasks that run at once end, and read the state in a new process: what they wrote has one order."""
+    with lab.trial(WIDE_FAN_OUT) as trial:
         first = trial.process()
         first.start()
         trial.successor(first).inspect()

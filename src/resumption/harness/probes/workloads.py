@@ -14,6 +14,7 @@ __all__ = [
     "SLOW_GATE",
     "TWO_INTERRUPTS",
     "UNGATED",
+    "WIDE_FAN_OUT",
     "corrupting",
 ]
 
@@ -81,6 +82,9 @@ SLOW_GATE = Workload(
 
 FAN_OUT = Workload(tuple(Task(name, (Effect(name),)) for name in ("a", "b", "c")), Shape.FAN_OUT)
 """Three effects at once."""
+
+WIDE_FAN_OUT = Workload(tuple(Task(name, (Effect(name),)) for name in "abcdefgh"), Shape.FAN_OUT)
+"""Eight effects at once: where the order of what they wrote is drawn by lot, it comes out right once in 40,320 runs."""
 
 PARALLEL_GATES = Workload(
     (
