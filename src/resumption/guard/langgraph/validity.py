@@ -1,7 +1,9 @@
 """Validity: the state that a task's writes lead to is checked against the graph's own schema, before it is stored.
 
-The check is the last step of a node's writers, where the reducers can be applied: a schema says what a channel *holds*,
-not what is written to it. What several nodes of one superstep make of a channel is checked along with the last of them.
+The check is a step among a node's writers, where the reducers can be applied: a schema says what a channel *holds*, not
+what is written to it. It stands before conditional edges, which read that state and may fail on it: LangGraph would
+store the writes with their error. What a node sends, and what several nodes of one superstep make of a channel, is
+checked behind all writers.
 
 Pydantic models and dataclasses are enforced. A `TypedDict` is an annotation that running code often doesn't keep to (an
 optional field that isn't declared so), so there a breach is logged, once for a channel.
@@ -11,7 +13,8 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from itertools import takewhile
 from typing import Annotated, Any, NotRequired, Required, get_args, get_origin, get_type_hints
 
 from langchain_core.runnables import RunnableConfig
@@ -20,6 +23,7 @@ from langgraph._internal._runnable import RunnableCallable
 from langgraph.channels.base import BaseChannel
 from langgraph.pregel import Pregel
 from langgraph.pregel._read import PregelNode
+from langgraph.pregel._write import ChannelWrite
 from pydantic import BaseModel, PydanticSchemaGenerationError, TypeAdapter, ValidationError
 
 from resumption.errors import InvalidCheckpoint
@@ -42,7 +46,7 @@ class _Rule:
 
 
 def validated(graph: Pregel[Any, Any, Any, Any]) -> dict[str, PregelNode]:
-    """The graph's nodes, each with a last step that refuses what breaks the schema; those of subgraphs too.
+    """The graph's nodes, each with steps that refuse what breaks the schema; those of subgraphs too.
 
     A subgraph is found where it is a node itself. One that a node's code calls is not looked into.
     """
@@ -67,7 +71,9 @@ def _validated_node(
 ) -> PregelNode:
     changes: dict[str, Any] = {}
     if (rules or receivers) and node.writers:
-        changes["writers"] = [*node.writers, _check(name, rules, receivers)]
+        writing = list(takewhile(lambda writer: isinstance(writer, ChannelWrite), node.writers))
+        rest = node.writers[len(writing) :]
+        changes["writers"] = [*writing, _check_state(name, rules), *rest, _check_step(name, rules, receivers)]
     if isinstance(node.bound, Pregel):
         inner = object.__new__(type(node.bound))
         inner.__dict__.update(node.bound.__dict__)
@@ -128,15 +134,11 @@ def _adapter(annotation: Any) -> TypeAdapter[Any] | None:
     return TypeAdapter(annotation)
 
 
-def _check(node: str, rules: Mapping[str, _Rule], receivers: Mapping[str, TypeAdapter[Any]]) -> RunnableCallable:
+def _check_state(node: str, rules: Mapping[str, _Rule]) -> RunnableCallable:
+    """The step that refuses what the node's own writes make of the state."""
+
     def check(value: Any, config: RunnableConfig) -> Any:
-        writes = getattr(config["configurable"]["__pregel_send"], "__self__", None)
-        for target, reason in _missent(writes or (), receivers):
-            _clear(writes)
-            raise InvalidCheckpoint(
-                f"Node {node!r} sends {target!r} what its input schema excludes: {reason}.",
-                advice="Nothing of it was stored. Correct the node, and recover with invoke(None).",
-            )
+        writes = _writes(config)
         written = {channel for channel, _ in writes} & rules.keys() if writes is not None else rules.keys()
         for channel, reason in _breaches(config, written, rules):
             if rules[channel].enforced:
@@ -146,6 +148,22 @@ def _check(node: str, rules: Mapping[str, _Rule], receivers: Mapping[str, TypeAd
                     advice="Nothing of it was stored. Correct the node, and recover with invoke(None).",
                 )
             _warn(node, channel, rules[channel], reason)
+        return value
+
+    return _step(check, "resumption_validity_of_state")
+
+
+def _check_step(node: str, rules: Mapping[str, _Rule], receivers: Mapping[str, TypeAdapter[Any]]) -> RunnableCallable:
+    """The step that refuses what the node sends, and what it makes of the state along with others of its superstep."""
+
+    def check(value: Any, config: RunnableConfig) -> Any:
+        writes = _writes(config)
+        for target, reason in _missent(writes or (), receivers):
+            _clear(writes)
+            raise InvalidCheckpoint(
+                f"Node {node!r} sends {target!r} what its input schema excludes: {reason}.",
+                advice="Nothing of it was stored. Correct the node, and recover with invoke(None).",
+            )
         found = superstep()
         if found is not None and writes is not None:
             together, task = found
@@ -161,10 +179,19 @@ def _check(node: str, rules: Mapping[str, _Rule], receivers: Mapping[str, TypeAd
                     _warn(node, channel, rules[channel], reason)
         return value
 
+    return _step(check, "resumption_validity_of_step")
+
+
+def _step(check: Callable[[Any, RunnableConfig], Any], name: str) -> RunnableCallable:
     async def acheck(value: Any, config: RunnableConfig) -> Any:
         return check(value, config)
 
-    return RunnableCallable(check, acheck, name="resumption_validity", trace=False, recurse=False)
+    return RunnableCallable(check, acheck, name=name, trace=False, recurse=False)
+
+
+def _writes(config: RunnableConfig) -> Any:
+    """What the task has written so far; None where LangGraph collects it in no list."""
+    return getattr(config["configurable"]["__pregel_send"], "__self__", None)
 
 
 def _warn(node: str, channel: str, rule: _Rule, reason: str) -> None:
