@@ -6,7 +6,9 @@ store the writes with their error. What a node sends, and what several nodes of 
 checked behind all writers.
 
 Pydantic models and dataclasses are enforced. A `TypedDict` is an annotation that running code often doesn't keep to (an
-optional field that isn't declared so), so there a breach is logged, once for a channel.
+optional field that isn't declared so), so there a breach is logged, once for a channel, unless the program wants it
+refused. What a node is sent is held to models only: of a `TypedDict`, programs send parts or what the node will coerce,
+and LangGraph runs the node on it.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from langgraph.pregel import Pregel
 from langgraph.pregel._read import PregelNode
 from langgraph.pregel._write import ChannelWrite
 from pydantic import BaseModel, PydanticSchemaGenerationError, TypeAdapter, ValidationError
+from typing_extensions import ReadOnly
 
 from resumption.errors import InvalidCheckpoint
 from resumption.guard.langgraph.joint import superstep
@@ -45,29 +48,33 @@ class _Rule:
     warned: bool = False
 
 
-def validated(graph: Pregel[Any, Any, Any, Any]) -> dict[str, PregelNode]:
-    """The graph's nodes, each with steps that refuse what breaks the schema; those of subgraphs too.
+def validated(
+    graph: Pregel[Any, Any, Any, Any], nodes: Mapping[str, PregelNode], *, typed_dicts: bool
+) -> dict[str, PregelNode]:
+    """These nodes of the graph, each with steps that refuse what breaks the schema; those of subgraphs too.
 
-    A subgraph is found where it is a node itself. One that a node's code calls is not looked into.
+    With `typed_dicts`, a `TypedDict` is such a schema too. A subgraph is found where it is a node itself. One that a
+    node's code calls is not looked into.
     """
-    rules, receivers = _rules(graph), _receivers(graph)
-    return {name: _validated_node(name, node, rules, receivers) for name, node in graph.nodes.items()}
+    rules, receivers = _rules(graph, typed_dicts=typed_dicts), _receivers(graph)
+    return {name: _validated_node(name, node, rules, receivers, typed_dicts) for name, node in nodes.items()}
 
 
 def breaches(graph: Pregel[Any, Any, Any, Any], values: Mapping[str, Any]) -> list[str]:
     """What in a state that was stored breaks the schema that the graph enforces, a sentence for each channel."""
     found = []
-    for channel, rule in _rules(graph).items():
-        if rule.enforced and channel in values:
-            try:
-                rule.adapter.validate_python(values[channel])
-            except ValidationError as error:
-                found.append(f"channel {channel!r} holds what the schema excludes: {_reasons(error)}")
+    for channel, rule in _rules(graph, typed_dicts=False).items():
+        if rule.enforced and channel in values and (reason := _fault(rule.adapter, values[channel])):
+            found.append(f"channel {channel!r} holds what the schema excludes: {reason}")
     return found
 
 
 def _validated_node(
-    name: str, node: PregelNode, rules: dict[str, _Rule], receivers: Mapping[str, TypeAdapter[Any]]
+    name: str,
+    node: PregelNode,
+    rules: dict[str, _Rule],
+    receivers: Mapping[str, TypeAdapter[Any]],
+    typed_dicts: bool,
 ) -> PregelNode:
     changes: dict[str, Any] = {}
     if (rules or receivers) and node.writers:
@@ -77,34 +84,32 @@ def _validated_node(
     if isinstance(node.bound, Pregel):
         inner = object.__new__(type(node.bound))
         inner.__dict__.update(node.bound.__dict__)
-        inner.nodes = validated(node.bound)
+        inner.nodes = validated(node.bound, node.bound.nodes, typed_dicts=typed_dicts)
         changes.update(bound=inner, subgraphs=[inner])
     return node.copy(changes) if changes else node
 
 
-def _rules(graph: Pregel[Any, Any, Any, Any]) -> dict[str, _Rule]:
-    """The rules of the channels that a graph builder declares; an entrypoint declares none."""
+def _rules(graph: Pregel[Any, Any, Any, Any], *, typed_dicts: bool) -> dict[str, _Rule]:
+    """The rules of the channels that a graph builder declares, a model's before others; an entrypoint declares none."""
     builder = getattr(graph, "builder", None)
     rules: dict[str, _Rule] = {}
-    for schema in getattr(builder, "schemas", {}):
-        enforced = _enforced(schema)
+    for schema in sorted(getattr(builder, "schemas", {}), key=_is_model, reverse=True):
         for channel, annotation in _annotations(schema).items():
-            known = rules.get(channel)
-            if isinstance(graph.channels.get(channel), BaseChannel) and (known is None or enforced > known.enforced):
+            if isinstance(graph.channels.get(channel), BaseChannel) and channel not in rules:
                 adapter = _adapter(annotation)
                 if adapter is not None:
-                    rules[channel] = _Rule(adapter, enforced)
+                    rules[channel] = _Rule(adapter, enforced=typed_dicts or _is_model(schema))
     return rules
 
 
 def _receivers(graph: Pregel[Any, Any, Any, Any]) -> dict[str, TypeAdapter[Any]]:
-    """What a node may be sent, for those whose input schema is enforced."""
+    """What a node may be sent, for those whose input schema is a model."""
     nodes = getattr(getattr(graph, "builder", None), "nodes", {})
     schemas = {name: node.input_schema for name, node in nodes.items()}
-    return {name: TypeAdapter(schema) for name, schema in schemas.items() if _enforced(schema)}
+    return {name: TypeAdapter(schema) for name, schema in schemas.items() if _is_model(schema)}
 
 
-def _enforced(schema: Any) -> bool:
+def _is_model(schema: Any) -> bool:
     return dataclasses.is_dataclass(schema) or (isinstance(schema, type) and issubclass(schema, BaseModel))
 
 
@@ -121,7 +126,11 @@ def _annotations(schema: Any) -> dict[str, Any]:
 
 
 def _bare(hint: Any) -> Any:
-    return get_args(hint)[0] if get_origin(hint) in (Required, NotRequired) else hint
+    """A field's type without what says how its key stands in the dictionary, also where that is inside `Annotated`."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Required, NotRequired, ReadOnly):
+        return _bare(inner[0])
+    return Annotated[(_bare(inner[0]), *inner[1:])] if origin is Annotated else hint
 
 
 def _adapter(annotation: Any) -> TypeAdapter[Any] | None:
@@ -206,21 +215,17 @@ def _held_breaches(held: Mapping[str, Any], rules: Mapping[str, _Rule]) -> Itera
         value = held[channel]
         if isinstance(value, Exception):
             yield channel, f"its reducer raised {type(value).__name__}: {value}"
-            continue
-        try:
-            rules[channel].adapter.validate_python(value)
-        except ValidationError as error:
-            yield channel, _reasons(error)
+        elif reason := _fault(rules[channel].adapter, value):
+            yield channel, reason
 
 
 def _missent(writes: Iterable[tuple[str, Any]], receivers: Mapping[str, TypeAdapter[Any]]) -> Iterator[tuple[str, str]]:
     """The nodes that are sent what they can't take: LangGraph would store it, and fail for good when it runs them."""
     for channel, value in list(writes):
         if channel == TASKS and value.node in receivers and isinstance(value.arg, Mapping):
-            try:
-                receivers[value.node].validate_python(value.arg)
-            except ValidationError as error:
-                yield value.node, _reasons(error)
+            reason = _fault(receivers[value.node], value.arg)
+            if reason:
+                yield value.node, reason
 
 
 def _breaches(config: RunnableConfig, channels: Set[str], rules: Mapping[str, _Rule]) -> Iterator[tuple[str, str]]:
@@ -238,10 +243,17 @@ def _breaches(config: RunnableConfig, channels: Set[str], rules: Mapping[str, _R
     yield from _held_breaches(state, rules)
 
 
-def _reasons(error: ValidationError) -> str:
-    return "; ".join(
-        ": ".join([*filter(None, [".".join(map(str, one["loc"]))]), one["msg"]]) for one in error.errors()[:3]
-    )
+def _fault(adapter: TypeAdapter[Any], value: Any) -> str:
+    """What is wrong with a value; nothing, if nothing is."""
+    try:
+        adapter.validate_python(value)
+    except ValidationError as error:
+        return "; ".join(
+            ": ".join([*filter(None, [".".join(map(str, one["loc"]))]), one["msg"]]) for one in error.errors()[:3]
+        )
+    except Exception as error:  # a schema has code of its own, which can meet a value that it wasn't made for
+        return f"its validation raised {type(error).__name__}: {error}"
+    return ""
 
 
 def _clear(writes: Any) -> None:
