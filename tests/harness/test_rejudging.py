@@ -112,7 +112,10 @@ def test_what_other_probes_measured_later_is_added(receipt: Receipt) -> None:
     probe = next(probe for probe in _PROBES if probe.address == "crash/exception")
     first = run_suite(specs("faulty-replay"), [found for found in _PROBES if found is not probe], jobs=2)
     assert silent_on(first, _PROBES) == (probe,)
-    whole = extend(first, run_suite(specs("faulty-replay"), [probe], jobs=2))
+    later = run_suite(specs("faulty-replay"), [probe], jobs=2)
+    whole = extend(first, later)
+    assert set(whole.probes) == {found.address for found in _PROBES}
+    assert extend(replace(first, probes=()), later).probes == ()  # what was chosen for the rest, nobody says
     assert silent_on(whole, _PROBES) == ()
     assert disagreements(whole) == ()
     assert {(cell.identity, cell.label) for cell in whole.cells} == {
