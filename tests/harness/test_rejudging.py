@@ -101,9 +101,13 @@ def test_a_history_that_the_receipt_lacks_is_told(receipt: Receipt) -> None:
         disagreements(replace(receipt, histories={}))
 
 
-@pytest.mark.parametrize("change", [{"path": "elsewhere"}, {"plane": "nobody"}])
-def test_a_cell_of_a_plane_that_is_not_known_here_is_told(receipt: Receipt, change: dict[str, str]) -> None:
-    cells = tuple(replace(cell, **change) for cell in receipt.cells)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    "moved",
+    [lambda cell: replace(cell, path="elsewhere"), lambda cell: replace(cell, plane="nobody")],
+    ids=["path", "plane"],
+)
+def test_a_cell_of_a_plane_that_is_not_known_here_is_told(receipt: Receipt, moved: Callable[[Cell], Cell]) -> None:
+    cells = tuple(moved(cell) for cell in receipt.cells)
     with pytest.raises(UnknownName):
         disagreements(replace(receipt, cells=cells))
 
