@@ -57,7 +57,7 @@ def program(pay: Callable[[str], None] = pay) -> StateGraph[Invoices]:
 
     builder = StateGraph(Invoices)
     builder.add_node("take", take)
-    builder.add_node("approve", approve)  # type: ignore[arg-type]
+    builder.add_node("approve", approve, input_schema=Invoice)
     builder.add_node("close", lambda _: {})
     builder.add_edge(START, "take")
     builder.add_conditional_edges("take", batch, ["approve"])

@@ -103,6 +103,25 @@ def test_where_drift_counts_what_was_fixed_is_annotated_too(measured: Path, tmp_
     assert re.search(r"::error title=Against the baseline%3A .*undocumented to holds::On faulty-double-consume/", said)
 
 
+def test_a_probe_that_the_whole_receipt_lacks_counts_as_drift_unless_it_was_not_chosen(
+    measured: Path, tmp_path: Path
+) -> None:
+    receipt = json.loads(measured.read_text(encoding="utf-8"))
+    lost = receipt["cells"][0]["parts"][0]["probe"]
+    for cell in receipt["cells"]:
+        cell["parts"] = [part for part in cell["parts"] if part["probe"] != lost]
+    receipt["cells"] = [cell for cell in receipt["cells"] if cell["parts"]]
+    assert receipt["cells"]
+    assert lost in receipt["probes"]
+    less = tmp_path / "less.json"
+    drift = ("report", less, "--fail-on", "drift", "--format", "github", "--since", measured)
+    less.write_text(json.dumps(receipt), encoding="utf-8")
+    assert re.search(rf"::error title=Against the baseline.*{lost}", _run(*drift).stdout)
+    receipt["probes"].remove(lost)
+    less.write_text(json.dumps(receipt), encoding="utf-8")
+    assert "::error" not in _run(*drift).stdout
+
+
 def test_text_and_markdown_name_the_releases_that_are_compared(measured: Path, tmp_path: Path) -> None:
     older = tmp_path / "older.json"
     text = re.sub(r'"version": "[^"]*"', '"version": "1.2.9"', measured.read_text(encoding="utf-8"))

@@ -146,7 +146,7 @@ def test_a_look_at_the_program_tells_what_is_wrong_with_what_was_named(
     settings = Settings(target=target, input=None, effects=(f"programs.odd:{effect}",), stubs=stubs, folder=folder)
     monkeypatch.setenv(VARIABLE, settings.encode())
     monkeypatch.syspath_prepend(folder)
-    found = open_run(Workload(()), Store("sqlite", tmp_path), None).inspect().trail  # type: ignore[arg-type]
+    found = open_run(Workload(()), Store("sqlite", tmp_path), None).inspect().trail  # type: ignore[arg-type]  # nothing is recorded
     assert said in found["what"]
 
 

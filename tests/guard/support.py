@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,29 @@ class Points:
         self.passed.append(name)
         if len(self.passed) - 1 == self.at:
             self.act()
+
+
+def killed_at_each_point(run: Callable[[Points], object], folder: Path, before: Callable[[], object]) -> Iterator[str]:
+    """Kill a process that runs something at each point that it passes, and say at which, after each death.
+
+    The points are those of an execution without a fault. `before` is called ahead of each, that one too.
+    """
+    before()
+    for index, name in enumerate(_points_of(run, folder / "points")):
+        before()
+        died = child(partial(run, Points(index))).wait()
+        assert died == -signal.SIGKILL, f"point {index} ({name}) was not reached"
+        yield f"killed {name} (point {index})"
+
+
+def _points_of(run: Callable[[Points], object], report: Path) -> list[str]:
+    def fault_free() -> None:
+        points = Points()
+        run(points)
+        report.write_text("\n".join(points.passed))
+
+    assert child(fault_free).wait() == 0
+    return report.read_text().splitlines()
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from resumption.errors import InDoubt
 from resumption.guard import operators
 from resumption.guard.stores.protocol import Work
 
-from .support import Points, World, child, statements_observed
+from .support import Points, World, child, killed_at_each_point, statements_observed
 
 KEY = "charge:1"
 
@@ -51,19 +51,6 @@ def call(url: str, world: World, points: Points, *, on_doubt: object = "raise", 
         return asyncio.run(effect(ledger, key=KEY, on_doubt=on_doubt)(afire)())  # type: ignore[arg-type]  # likewise
 
 
-def count_points(run: Callable[[Points], object], tmp_path: Path) -> list[str]:
-    """The points of a run in which nothing is killed."""
-    report = tmp_path / "points"
-
-    def fault_free() -> None:
-        points = Points()
-        run(points)
-        report.write_text("\n".join(points.passed))
-
-    assert child(fault_free).wait() == 0
-    return report.read_text().splitlines()
-
-
 def reset(url: str, world: World) -> None:
     """Forget the effect, as if it had never been called."""
     world.path.unlink(missing_ok=True)
@@ -80,16 +67,20 @@ def reset(url: str, world: World) -> None:
     ledger.close()
 
 
-def killed_at_every_point(url: str, world: World, tmp_path: Path, after: Callable[[str], None], **how: object) -> None:
+def killed_at_every_point(
+    url: str, world: World, tmp_path: Path, after: Callable[[str], None], *, asynchronous: bool = False
+) -> None:
     """Kill a call at each of its points in turn and look at what is left."""
     Ledger(url).setup()
-    names = count_points(lambda points: call(url, world, points, **how), tmp_path)  # type: ignore[arg-type]  # options
-    assert len(names) == POINTS[url.partition(":")[0]], names
-    for index, name in enumerate(names):
-        reset(url, world)
-        died = child(lambda at=index: call(url, world, Points(at), **how)).wait()  # type: ignore[misc, arg-type]  # options
-        assert died == -signal.SIGKILL, f"point {index} ({name}) was not reached"
-        after(f"killed {name} (point {index})")
+
+    def run(points: Points) -> object:
+        return call(url, world, points, asynchronous=asynchronous)
+
+    deaths = []
+    for where in killed_at_each_point(run, tmp_path, before=lambda: reset(url, world)):
+        after(where)
+        deaths.append(where)
+    assert len(deaths) == POINTS[url.partition(":")[0]], deaths
 
 
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
@@ -151,20 +142,20 @@ def test_a_recovery_that_is_killed_at_every_point_too_still_ends_in_one_fire(
         return Fired("receipt") if world.fired else NotFired()
 
     Ledger(url).setup()
-    first = count_points(lambda points: call(url, world, points), tmp_path)
+    fault_free = Points()
+    call(url, world, fault_free)
     for name in ("before the effect", "after the effect"):
 
-        def die_first(at: int = first.index(name)) -> None:
+        def die_first(at: int = fault_free.passed.index(name)) -> None:
             reset(url, world)
             assert child(lambda: call(url, world, Points(at))).wait() == -signal.SIGKILL
 
-        die_first()
-        second = count_points(lambda points: call(url, world, points, on_doubt=verify), tmp_path)
-        for index in range(len(second)):
-            die_first()
-            assert child(lambda at=index: call(url, world, Points(at), on_doubt=verify)).wait() == -signal.SIGKILL  # type: ignore[misc]  # lambda default
-            assert call(url, world, Points(), on_doubt=verify) == "receipt"
-            assert len(world.fired) == 1, f"first killed {name}, recovery killed {second[index]}"
+        def recover(points: Points) -> object:
+            return call(url, world, points, on_doubt=verify)
+
+        for where in killed_at_each_point(recover, tmp_path, before=die_first):
+            assert recover(Points()) == "receipt"
+            assert len(world.fired) == 1, f"first killed {name}, recovery {where}"
 
 
 @sqlite_now_postgres_in_the_soak
@@ -187,10 +178,9 @@ def test_a_process_that_is_killed_while_it_makes_the_tables_leaves_all_of_them_o
             store.transact(dropping)
         ledger.close()
 
-    names = count_points(set_up, tmp_path)
-    assert len(names) == 22, names
-    for index, name in enumerate(names):
-        wipe()
-        assert child(lambda at=index: set_up(Points(at))).wait() == -signal.SIGKILL, name  # type: ignore[misc]  # lambda default
+    deaths = []
+    for where in killed_at_each_point(set_up, tmp_path, before=wipe):
         reset(url, world)
-        assert call(url, world, Points()) == "receipt", name
+        assert call(url, world, Points()) == "receipt", where
+        deaths.append(where)
+    assert len(deaths) == 22, deaths

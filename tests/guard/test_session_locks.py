@@ -105,7 +105,9 @@ def test_a_session_that_ends_before_its_answer_is_read_is_replaced(postgres_url)
 
 def test_giving_up_in_a_session_that_ended_frees_the_thread(locks, connected):
     held = taken(locks, "t")
-    terminate(connected(), locks._session._connection.info.backend_pid)  # type: ignore[union-attr]
+    session = locks._session._connection
+    assert session is not None
+    terminate(connected(), session.info.backend_pid)
     held.release()
     taken(locks, "t").release()
 

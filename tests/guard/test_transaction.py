@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from resumption import Ledger, effect
 from resumption.errors import EffectRunning, InDoubt, KeyReused, SchemaMismatch, UnsupportedEffect
 from resumption.guard import operators
 
-from .support import Points, child, statements_observed
+from .support import Points, killed_at_each_point, statements_observed
 
 Connection = Any  # sqlite3's or psycopg's: what both have in common is all that is used here
 
@@ -134,11 +133,6 @@ def test_a_process_that_is_killed_at_any_statement_credits_never_or_once_and_nev
         connection.close()
         ledger.close()
 
-    def fault_free() -> None:
-        points = Points()
-        transfer(points)
-        (tmp_path / "points").write_text("\n".join(points.passed))
-
     def reset() -> None:
         connection = connect(accounts)
         connection.execute("DELETE FROM credits")
@@ -146,14 +140,12 @@ def test_a_process_that_is_killed_at_any_statement_credits_never_or_once_and_nev
         connection.commit()
         connection.close()
 
-    assert child(fault_free).wait() == 0
-    names = (tmp_path / "points").read_text().splitlines()
-    assert len(names) >= 10
-    for index, name in enumerate(names):
-        reset()
-        assert child(lambda at=index: transfer(Points(at))).wait() == -signal.SIGKILL, name  # type: ignore[misc]  # lambda default
+    deaths = []
+    for where in killed_at_each_point(transfer, tmp_path, before=reset):
         transfer(Points())
-        assert credits(accounts) == 1, name
+        assert credits(accounts) == 1, where
+        deaths.append(where)
+    assert len(deaths) >= 10, deaths
 
 
 def test_what_is_in_doubt_outside_is_surfaced_inside_and_the_refusal_survives_the_rollback(

@@ -101,9 +101,13 @@ def test_a_history_that_the_receipt_lacks_is_told(receipt: Receipt) -> None:
         disagreements(replace(receipt, histories={}))
 
 
-@pytest.mark.parametrize("change", [{"path": "elsewhere"}, {"plane": "nobody"}])
-def test_a_cell_of_a_plane_that_is_not_known_here_is_told(receipt: Receipt, change: dict[str, str]) -> None:
-    cells = tuple(replace(cell, **change) for cell in receipt.cells)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    "moved",
+    [lambda cell: replace(cell, path="elsewhere"), lambda cell: replace(cell, plane="nobody")],
+    ids=["path", "plane"],
+)
+def test_a_cell_of_a_plane_that_is_not_known_here_is_told(receipt: Receipt, moved: Callable[[Cell], Cell]) -> None:
+    cells = tuple(moved(cell) for cell in receipt.cells)
     with pytest.raises(UnknownName):
         disagreements(replace(receipt, cells=cells))
 
@@ -112,7 +116,10 @@ def test_what_other_probes_measured_later_is_added(receipt: Receipt) -> None:
     probe = next(probe for probe in _PROBES if probe.address == "crash/exception")
     first = run_suite(specs("faulty-replay"), [found for found in _PROBES if found is not probe], jobs=2)
     assert silent_on(first, _PROBES) == (probe,)
-    whole = extend(first, run_suite(specs("faulty-replay"), [probe], jobs=2))
+    later = run_suite(specs("faulty-replay"), [probe], jobs=2)
+    whole = extend(first, later)
+    assert set(whole.probes) == {found.address for found in _PROBES}
+    assert extend(replace(first, probes=()), later).probes == ()  # what was chosen for the rest, nobody says
     assert silent_on(whole, _PROBES) == ()
     assert disagreements(whole) == ()
     assert {(cell.identity, cell.label) for cell in whole.cells} == {

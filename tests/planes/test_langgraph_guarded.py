@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from resumption.contract.properties import Property
+from resumption.contract.verdicts import Label
+from resumption.harness.probes import PROBES
+from resumption.harness.runner import run_suite
+from resumption.planes.interface import Backend, PlaneSpec
 from resumption.planes.langgraph import spec as stock
-from resumption.planes.langgraph_guarded.spec import SPECS
+from resumption.planes.langgraph_guarded.spec import AGENT, AGENT_TYPED_DICTS, SPECS
 from resumption.planes.statements import Bears, Citation, cited_by, load
 
 pytest.importorskip("langgraph")
 
 ROOT = Path(__file__).parents[2]
-STOCK = {spec.path: spec for spec in stock.SPECS}
+STOCK = {"agent-typed-dicts": stock.AGENT, **{spec.path: spec for spec in stock.SPECS}}
 OWN = {"bare-delivery-id", "map-delivery-id", "input-delivery-id", "fork"}
+CORRUPTING = ("validity/terminal/null-item", "validity/terminal/null", "validity/middle/null")
 QUOTED = list(dict.fromkeys(found for spec in SPECS for found in load(spec)))
 
 
@@ -69,3 +76,15 @@ def test_what_langgraph_says_is_quoted_as_beside_its_own_planes():
     quoted = [found for found in QUOTED if not found.place.startswith(("docs/", "resumption."))]
     assert quoted
     assert all(found.bears is Bears.FORM and found.text == theirs[found.id] for found in quoted)
+
+
+def test_an_agents_state_is_kept_valid_if_its_typed_dict_is_enforced_and_by_default_it_is_not():
+    pytest.importorskip("langchain")
+    planes = [replace(spec, backends=_on_sqlite(spec)) for spec in (AGENT, AGENT_TYPED_DICTS)]
+    receipt = run_suite(planes, [probe for probe in PROBES if probe.address in CORRUPTING], jobs=2)
+    said = {cell.path: cell.label for cell in receipt.cells if cell.property is Property.CHECKPOINT_VALIDITY}
+    assert said == {"agent": Label.VIOLATES, "agent-typed-dicts": Label.HOLDS}
+
+
+def _on_sqlite(spec: PlaneSpec) -> tuple[Backend, ...]:
+    return tuple(backend for backend in spec.backends if backend.name == "sqlite")

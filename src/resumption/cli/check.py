@@ -135,7 +135,7 @@ def check(
     if stable_file:
         with writing(stable_file):
             stable_file.write_bytes(stable_view(receipt))
-    drifts = drifts_from(before, receipt, probes) if before else None
+    drifts = drifts_from(before, receipt) if before else None
     code = exit_code(receipt.cells, policy, drifts or (), accepted=acceptances)
     view = View(
         receipt=receipt,

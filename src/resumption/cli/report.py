@@ -12,7 +12,6 @@ import click
 from resumption.errors import UnknownName
 from resumption.harness.comparison import compare, compared_cells, drifts_from
 from resumption.harness.policy import FailOn, Policy, exit_code
-from resumption.harness.probes import PROBES, Probe
 from resumption.harness.races import read_race
 from resumption.harness.receipts import Receipt, read_receipt
 from resumption.planes.registry import specs
@@ -95,7 +94,7 @@ def report(
     before = read_receipt(since) if since else None
     if policy.fail_on is FailOn.DRIFT and before is None:
         raise click.UsageError("--fail-on drift counts what changed --since a receipt: name one.")
-    drifts = drifts_from(before, receipt, _measured_by(receipt)) if before else None
+    drifts = drifts_from(before, receipt) if before else None
     view = View(
         receipt=receipt,
         policy=policy,
@@ -156,12 +155,6 @@ def _summarise(view: View) -> None:
         file = Path(summary)
         with writing(file), file.open("a", encoding="utf-8") as stream:
             stream.write(markdown(view))
-
-
-def _measured_by(receipt: Receipt) -> list[Probe]:
-    """The probes that a receipt has anything of: it doesn't say which were chosen."""
-    seen = {part.probe for cell in receipt.cells for part in cell.parts}
-    return [probe for probe in PROBES if probe.address in seen]
 
 
 def _relative(file: Path) -> str:

@@ -11,13 +11,12 @@ for the comparison, what changed is therefore measured again, and a change that 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from resumption.contract.verdicts import Label
 from resumption.errors import ComparisonImpossible
-from resumption.harness.probes import Probe
 from resumption.harness.receipts import Cell, Receipt
 
 __all__ = [
@@ -166,17 +165,18 @@ def compare(before: Receipt, after: Receipt, *, names: tuple[str, str]) -> Compa
     )
 
 
-def drifts_from(baseline: Receipt, receipt: Receipt, probes: Sequence[Probe]) -> tuple[Drift, ...]:
+def drifts_from(baseline: Receipt, receipt: Receipt) -> tuple[Drift, ...]:
     """What `receipt` says differently from `baseline`, probe by probe, in the order of the cells' identities.
 
-    Only what was selected is compared: the planes, paths and backends that the receipt has, and the `probes`. Versions
-    may differ: what changed between two of them is the question.
+    Only what was selected is compared: the planes, paths and backends that the receipt has, and the probes that were
+    chosen for it; where it doesn't tell these, all of either. Versions may differ: what changed between two of them is
+    the question.
 
     Raises `ComparisonImpossible` if a receipt has one cell for several versions: only one of them could be compared.
     """
-    selected = {probe.address for probe in probes}
     drifts = _drifts(compared_cells(baseline, receipt), _by_identity(receipt, "This run").values())
-    return tuple(sorted((drift for drift in drifts if drift.probe in selected), key=lambda it: (it.cell, it.probe)))
+    selected = [drift for drift in drifts if not receipt.probes or drift.probe in receipt.probes]
+    return tuple(sorted(selected, key=lambda drift: (drift.cell, drift.probe)))
 
 
 def compared_cells(baseline: Receipt, receipt: Receipt) -> list[Cell]:

@@ -13,7 +13,7 @@ from resumption.errors import EnvironmentBroken, EnvironmentUnavailable, Resumpt
 from resumption.harness.installations import INSTALLED, Installation, isolated
 from resumption.harness.locks import read_recipe
 from resumption.harness.probes import Probe
-from resumption.harness.receipts import Receipt
+from resumption.harness.receipts import Receipt, chosen_probes
 from resumption.harness.runner import Progress, run_suite, unmeasured_suite
 from resumption.harness.targets import Target, planes_of
 from resumption.planes.interface import PlaneSpec
@@ -133,4 +133,5 @@ def join(receipts: Sequence[Receipt]) -> Receipt:
         cells=tuple(cell for receipt in receipts for cell in receipt.cells),
         histories={name: text for receipt in receipts for name, text in receipt.histories.items()},
         drills={name: text for receipt in receipts for name, text in receipt.drills.items()},
+        probes=chosen_probes(receipts),
     )

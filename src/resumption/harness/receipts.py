@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 import hashlib
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +21,19 @@ from resumption.contract.verdicts import Facet, Finding, Label, Measured, merge
 from resumption.errors import ReceiptUnreadable
 from resumption.planes.interface import Operation
 
-__all__ = ["FORMAT", "Cell", "Part", "Receipt", "Row", "matrix", "new_receipt", "read_receipt", "stable_view", "write"]
+__all__ = [
+    "FORMAT",
+    "Cell",
+    "Part",
+    "Receipt",
+    "Row",
+    "chosen_probes",
+    "matrix",
+    "new_receipt",
+    "read_receipt",
+    "stable_view",
+    "write",
+]
 
 FORMAT = "resumption.receipt/1"
 
@@ -93,6 +105,8 @@ class Receipt:
     """The recorded histories, as NDJSON text."""
     drills: dict[str, str] = field(default_factory=dict)
     """What was asked of each drill, by the program's name, as JSON text; empty for a receipt of `check`."""
+    probes: tuple[str, ...] = ()
+    """The addresses of the probes that were chosen; empty where nobody says it: for a drill, and in older receipts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +131,13 @@ def new_receipt(cells: Iterable[Cell], histories: dict[str, str], pins: dict[str
         cells=tuple(cells),
         histories=histories,
     )
+
+
+def chosen_probes(receipts: Sequence[Receipt]) -> tuple[str, ...]:
+    """The probes that were chosen for any of the receipts; none, where one of them doesn't tell."""
+    if not all(receipt.probes for receipt in receipts):
+        return ()
+    return tuple(dict.fromkeys(address for receipt in receipts for address in receipt.probes))
 
 
 def write(receipt: Receipt, path: Path) -> None:

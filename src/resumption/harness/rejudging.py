@@ -19,7 +19,7 @@ from resumption.contract.verdicts import Judgement, Label, Measured, merge, merg
 from resumption.errors import ReceiptUnreadable, UnknownName
 from resumption.harness.cells import Verdict, verdict
 from resumption.harness.probes import Probe
-from resumption.harness.receipts import Cell, Part, Receipt
+from resumption.harness.receipts import Cell, Part, Receipt, chosen_probes
 from resumption.history.history import History
 from resumption.history.ndjson import decode_history
 from resumption.planes.interface import Form, PlaneSpec
@@ -144,6 +144,7 @@ def extend(receipt: Receipt, later: Receipt) -> Receipt:
             pins={**receipt.pins, **later.pins},
             cells=tuple(cells.values()),
             histories={name: history for name, history in histories.items() if name in told},
+            probes=chosen_probes((receipt, later)),
         )
     )
 

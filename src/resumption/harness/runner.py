@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packaging.version import Version
@@ -91,13 +91,24 @@ def run_suite(
         for result in results
         for number, observation in enumerate(result.observations, 1)
     }
-    return new_receipt(_cells(specs, results), histories, pins)
+    return _receipt(specs, probes, results, histories, pins)
 
 
 def unmeasured_suite(specs: Sequence[PlaneSpec], probes: Sequence[Probe], release: str, reason: str) -> Receipt:
     """The receipt of a run that could not even begin: every cell is inconclusive, but for those that can't apply."""
     results = [Result(job, release, problem=reason) for job in _plan(specs, probes, release, thorough=False)]
-    return new_receipt(_cells(specs, results), {}, {})
+    return _receipt(specs, probes, results, {}, {})
+
+
+def _receipt(
+    specs: Sequence[PlaneSpec],
+    probes: Sequence[Probe],
+    results: Sequence[Result],
+    histories: dict[str, str],
+    pins: dict[str, dict[str, str]],
+) -> Receipt:
+    receipt = new_receipt(_cells(specs, results), histories, pins)
+    return replace(receipt, probes=tuple(probe.address for probe in probes))
 
 
 def _cells(specs: Sequence[PlaneSpec], results: Sequence[Result]) -> list[Cell]:

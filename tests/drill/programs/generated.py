@@ -70,7 +70,7 @@ def program(seed: int) -> StateGraph[State]:
         builder.add_edge(last, name)
         last = name
     if dice.random() < 0.5:
-        builder.add_node("item", partial(_item, dice.choice([0, 1])))  # type: ignore[arg-type]
+        builder.add_node("item", partial(_item, dice.choice([0, 1])))  # type: ignore[arg-type]  # it takes what is sent
         builder.add_conditional_edges(last, partial(_split, dice.randint(1, 2)), ["item"])
         last = "item"
     builder.add_node("turn", lambda _: {"turns": 1})

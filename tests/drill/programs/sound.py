@@ -170,7 +170,7 @@ async def many() -> Any:
     inner.add_edge(START, "confirm")
     builder = StateGraph(Batches)
     builder.add_node("batch", lambda state: {})
-    builder.add_node("review", _review)  # type: ignore[arg-type]
+    builder.add_node("review", _review, input_schema=Item)
     builder.add_node("closing", inner.compile())
     builder.add_edge(START, "batch")
     builder.add_conditional_edges(

@@ -221,8 +221,8 @@ def _waits_observed(reach: Callable[[], None]) -> Iterator[None]:
         reach()
         return answer
 
-    psycopg.Connection.wait, psycopg.AsyncConnection.wait = wait, await_  # type: ignore[method-assign, assignment]
+    psycopg.Connection.wait, psycopg.AsyncConnection.wait = wait, await_  # type: ignore[method-assign, assignment]  # watched
     try:
         yield
     finally:
-        psycopg.Connection.wait, psycopg.AsyncConnection.wait = blocking, awaited  # type: ignore[method-assign]
+        psycopg.Connection.wait, psycopg.AsyncConnection.wait = blocking, awaited  # type: ignore[method-assign]  # as it was

@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -57,7 +58,7 @@ def test_g5_g9_g10_two_interrupts_of_a_node_are_answered_by_two_processes(quick:
             program.call(payload, program.state().config if addressed and payload is not INPUT else THREAD)
 
     for payload in (INPUT, answer("A"), answer("B")):
-        assert in_child(lambda payload=payload: call(payload)) == 0  # type: ignore[misc]
+        assert in_child(partial(call, payload)) == 0
     with database.opened(builder) as program:
         assert program.state().values == {"trail": ["pay=A,B"]}
     assert quick.fired() == ["pay=A,B"]

@@ -195,7 +195,17 @@ def test_a_seam_that_moved_is_named(purpose):
 
 
 @pytest.mark.parametrize(
-    "settings", [{"wait": -1}, {"wait": math.nan}, {"wait": "30"}, {"on_conflict": "merge"}, {"store": 5}], ids=str
+    "settings",
+    [
+        {"wait": -1},
+        {"wait": math.nan},
+        {"wait": "30"},
+        {"on_conflict": "merge"},
+        {"store": 5},
+        {"typed_dicts": "strict"},
+        {"typed_dicts": True},
+    ],
+    ids=str,
 )
 def test_a_setting_that_cannot_be_meant_is_refused_at_once(bench, settings):
     with pytest.raises(UnusableSetting, match=next(iter(settings))):

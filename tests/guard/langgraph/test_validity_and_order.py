@@ -69,6 +69,24 @@ def test_an_invalid_write_is_refused_and_the_thread_stays_usable(bench, schema, 
         app.invoke(None, THREAD)
 
 
+@pytest.mark.parametrize("write", [{"xs": [None]}, {"xs": None}, {"count": "many"}])
+@pytest.mark.parametrize("schema", [Model, Data])
+def test_an_invalid_write_is_refused_before_a_conditional_edge_reads_it(bench, schema, write):
+    """The edge fails on it, or the reducer does, and LangGraph stores a failed task's writes along with its error."""
+    builder: StateGraph[Any] = StateGraph(schema)
+    builder.add_node("bad", lambda state: write)
+    builder.add_node("last", lambda state: bench.fire("last"))
+    builder.add_edge(START, "bad")
+    builder.add_conditional_edges("bad", lambda state: "last", ["last"])
+    app = guard(builder.compile(checkpointer=bench.saver()))
+    for given in ({"xs": ["a"]}, None):
+        with pytest.raises(InvalidCheckpoint, match="'bad'"):
+            app.invoke(given, THREAD)
+        assert app.get_state(THREAD).values["xs"] == ["a"]
+        assert app.get_state(THREAD).next == ("bad",)
+    assert bench.fired() == []
+
+
 def test_a_constraint_of_a_model_is_part_of_its_schema(bench):
     with pytest.raises(InvalidCheckpoint, match="greater than or equal to 0"):
         program(bench, Model, {"count": -1}, terminal=True).invoke({"xs": []}, THREAD)

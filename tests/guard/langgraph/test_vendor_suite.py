@@ -34,7 +34,7 @@ class _InsideRun:
     def _tenure(self, config: RunnableConfig) -> Tenure:
         thread = str(config["configurable"]["thread_id"])
         if thread not in self._tenures:
-            lock = self.guard_locks.attempt(thread)  # type: ignore[attr-defined]
+            lock = self.guard_locks.attempt(thread)  # type: ignore[attr-defined]  # the saver's, whose class this joins
             assert lock is not None
             self._tenures[thread] = Tenure(thread, lock)
         return self._tenures[thread]
@@ -42,14 +42,14 @@ class _InsideRun:
     async def aput(self, config: RunnableConfig, *rest: Any) -> Any:
         """As the saver's."""
         with acting(self._tenure(config)):
-            return await super().aput(config, *rest)  # type: ignore[misc]
+            return await super().aput(config, *rest)  # type: ignore[misc]  # likewise
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         """As the saver's."""
         with acting(self._tenure(config)):
-            await super().aput_writes(config, writes, task_id, task_path)  # type: ignore[misc]
+            await super().aput_writes(config, writes, task_id, task_path)  # type: ignore[misc]  # likewise
 
 
 async def _stock(saver: Any) -> Any:

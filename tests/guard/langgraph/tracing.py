@@ -194,7 +194,7 @@ class _Watch:
             return decided
 
         admission.claiming, graph.admit = claiming, admit  # type: ignore[attr-defined]  # imported there, not exported
-        forking._deciding, forking.copied = deciding, copied  # type: ignore[attr-defined]
+        forking._deciding, forking.copied = deciding, copied  # type: ignore[attr-defined]  # imported there, not exported
 
 
 def _watch_checkpoints(saver: Any, ran: list[int], note: Callable[[int], None]) -> None:

@@ -17,6 +17,7 @@ from langgraph._internal._config import ensure_config
 from langgraph._internal._constants import CONFIG_KEY_CHECKPOINTER
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.pregel import Pregel
+from langgraph.pregel._read import PregelNode
 from langgraph.types import StateSnapshot
 
 from resumption.errors import UnsupportedSaver
@@ -49,13 +50,15 @@ class Settings:
     wait: float = 30.0
     join: bool = True
     store: str | None = None
+    refuse_typed_dicts: bool = False
 
-    def but(self, wait: float | None, on_conflict: str | None, store: str | None) -> Settings:
+    def but(self, wait: float | None, on_conflict: str | None, store: str | None, typed_dicts: str | None) -> Settings:
         """The same, but for what is given."""
         return Settings(
             self.wait if wait is None else wait,
             self.join if on_conflict is None else on_conflict == "join",
             self.store if store is None else store,
+            self.refuse_typed_dicts if typed_dicts is None else typed_dicts == "refuse",
         )
 
 
@@ -63,6 +66,8 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
     """A compiled graph whose calls are admitted one after another, each decision once."""
 
     guard_settings: Settings
+    guard_unchecked: Mapping[str, PregelNode]
+    """Its nodes without the checks of their results, which other settings would change."""
 
     def stream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Iterator[Any]:
         """As the graph's own, under the thread's lease. `delivery_id` names the delivery."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, TypeVar
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.pregel import Pregel
+from langgraph.pregel._read import PregelNode
 
 from resumption.errors import UnsupportedSaver, UnusableSetting
 from resumption.guard.claims.missing import own_tables
@@ -28,6 +30,7 @@ def guard(
     wait: float | None = None,
     on_conflict: Literal["join", "raise"] | None = None,
     store: str | None = None,
+    typed_dicts: Literal["warn", "refuse"] | None = None,
 ) -> G:
     """Return a copy of a compiled graph, or of an entrypoint, that keeps the contract.
 
@@ -45,6 +48,9 @@ def guard(
         store: for a checkpointer that the guard doesn't know, where its leases, claims and decisions are kept: the path
             of a SQLite file, `sqlite:///…` or `postgresql://…`. Less is kept than with one that it knows: see
             `docs/guard.md`. All who use the checkpointer's threads must name the same store.
+        typed_dicts: what becomes of a value that a `TypedDict` as state schema excludes: "warn", which it is if it
+            isn't given, logs it once for a channel; "refuse" raises `InvalidCheckpoint` before it is stored, as for a
+            model or a dataclass. The state of `create_agent` is a `TypedDict`.
 
     Raises `UnsupportedSaver`, `UnsupportedRelease`, `LeaseImpossible`, `UnusableSetting`, and `LedgerUnavailable` for a
     `store` that can't be had.
@@ -55,8 +61,11 @@ def guard(
         must_be_one_of("on_conflict", on_conflict, "join", "raise")
     if store is not None:
         must_be_text("store", store)
+    if typed_dicts is not None:
+        must_be_one_of("typed_dicts", typed_dicts, "warn", "refuse")
     if isinstance(graph, GuardedGraph):
-        return _again(graph, graph.guard_settings, wait, on_conflict, store)
+        before = graph.guard_settings
+        return _again(graph, before, before.but(wait, on_conflict, store, typed_dicts), graph.guard_unchecked)
     check_seams()
     if not hasattr(graph, "checkpointer"):  # a builder, or a function that makes a graph
         raise UnsupportedSaver(
@@ -68,35 +77,35 @@ def guard(
             f"{graph.get_name()} is made to be part of another graph, whose checkpointer it uses or does without.",
             advice="Guard the outermost graph: its subgraphs are guarded with it.",
         )
-    copy = _copied(
-        graph, f"Guarded{type(graph).__name__}", (GuardedGraph, type(graph)), Settings().but(wait, on_conflict, store)
-    )
+    settings = Settings().but(wait, on_conflict, store, typed_dicts)
+    copy = _copied(graph, f"Guarded{type(graph).__name__}", (GuardedGraph, type(graph)), settings, graph.nodes)
     if graph.checkpointer is not None:
         with own_tables():
             copy.checkpointer = guarded_saver(graph.checkpointer, store)
-    copy.nodes = validated(graph)
     install()
     return copy
 
 
-def _again(
-    graph: G, before: Settings, wait: float | None, on_conflict: Literal["join", "raise"] | None, store: str | None
-) -> G:
+def _again(graph: G, before: Settings, settings: Settings, unchecked: Mapping[str, PregelNode]) -> G:
     """A guarded graph with other settings: itself, if none is given that it doesn't have."""
-    if store not in (None, before.store):
+    if settings.store != before.store:
         raise UnusableSetting(
-            f"{graph.get_name()} is guarded already, with store={before.store!r}, and can't have {store!r} instead.",
+            f"{graph.get_name()} is guarded already, with store={before.store!r}, and can't have {settings.store!r}"
+            " instead.",
             advice="Leave store away, or guard the graph that was guarded: two stores would lease its threads twice.",
         )
-    settings = before.but(wait, on_conflict, store)
-    return graph if settings == before else _copied(graph, type(graph).__name__, (type(graph),), settings)
+    return graph if settings == before else _copied(graph, type(graph).__name__, (type(graph),), settings, unchecked)
 
 
-def _copied(graph: G, name: str, bases: tuple[type[Any], ...], settings: Settings) -> G:
-    """A copy of the graph, of a class of its own, on which the settings are."""
-    kind: type[G] = type(name, bases, {"guard_settings": settings, "__module__": __name__})
+def _copied(
+    graph: G, name: str, bases: tuple[type[Any], ...], settings: Settings, unchecked: Mapping[str, PregelNode]
+) -> G:
+    """A copy of the graph, of a class of its own, on which the settings are; with its nodes, checked as they say."""
+    attributes = {"guard_settings": settings, "guard_unchecked": unchecked, "__module__": __name__}
+    kind: type[G] = type(name, bases, attributes)
     copy = object.__new__(kind)
     copy.__dict__.update(graph.__dict__)
+    copy.nodes = validated(graph, unchecked, typed_dicts=settings.refuse_typed_dicts)
     return copy
 
 

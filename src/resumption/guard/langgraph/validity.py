@@ -1,17 +1,22 @@
 """Validity: the state that a task's writes lead to is checked against the graph's own schema, before it is stored.
 
-The check is the last step of a node's writers, where the reducers can be applied: a schema says what a channel *holds*,
-not what is written to it. What several nodes of one superstep make of a channel is checked along with the last of them.
+The check is a step among a node's writers, where the reducers can be applied: a schema says what a channel *holds*, not
+what is written to it. It stands before conditional edges, which read that state and may fail on it: LangGraph would
+store the writes with their error. What a node sends, and what several nodes of one superstep make of a channel, is
+checked behind all writers.
 
 Pydantic models and dataclasses are enforced. A `TypedDict` is an annotation that running code often doesn't keep to (an
-optional field that isn't declared so), so there a breach is logged, once for a channel.
+optional field that isn't declared so), so there a breach is logged, once for a channel, unless the program wants it
+refused. What a node is sent is held to models only: of a `TypedDict`, programs send parts or what the node will coerce,
+and LangGraph runs the node on it.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from itertools import takewhile
 from typing import Annotated, Any, NotRequired, Required, get_args, get_origin, get_type_hints
 
 from langchain_core.runnables import RunnableConfig
@@ -20,7 +25,9 @@ from langgraph._internal._runnable import RunnableCallable
 from langgraph.channels.base import BaseChannel
 from langgraph.pregel import Pregel
 from langgraph.pregel._read import PregelNode
+from langgraph.pregel._write import ChannelWrite
 from pydantic import BaseModel, PydanticSchemaGenerationError, TypeAdapter, ValidationError
+from typing_extensions import ReadOnly
 
 from resumption.errors import InvalidCheckpoint
 from resumption.guard.langgraph.joint import superstep
@@ -41,64 +48,68 @@ class _Rule:
     warned: bool = False
 
 
-def validated(graph: Pregel[Any, Any, Any, Any]) -> dict[str, PregelNode]:
-    """The graph's nodes, each with a last step that refuses what breaks the schema; those of subgraphs too.
+def validated(
+    graph: Pregel[Any, Any, Any, Any], nodes: Mapping[str, PregelNode], *, typed_dicts: bool
+) -> dict[str, PregelNode]:
+    """These nodes of the graph, each with steps that refuse what breaks the schema; those of subgraphs too.
 
-    A subgraph is found where it is a node itself. One that a node's code calls is not looked into.
+    With `typed_dicts`, a `TypedDict` is such a schema too. A subgraph is found where it is a node itself. One that a
+    node's code calls is not looked into.
     """
-    rules, receivers = _rules(graph), _receivers(graph)
-    return {name: _validated_node(name, node, rules, receivers) for name, node in graph.nodes.items()}
+    rules, receivers = _rules(graph, typed_dicts=typed_dicts), _receivers(graph)
+    return {name: _validated_node(name, node, rules, receivers, typed_dicts) for name, node in nodes.items()}
 
 
 def breaches(graph: Pregel[Any, Any, Any, Any], values: Mapping[str, Any]) -> list[str]:
     """What in a state that was stored breaks the schema that the graph enforces, a sentence for each channel."""
     found = []
-    for channel, rule in _rules(graph).items():
-        if rule.enforced and channel in values:
-            try:
-                rule.adapter.validate_python(values[channel])
-            except ValidationError as error:
-                found.append(f"channel {channel!r} holds what the schema excludes: {_reasons(error)}")
+    for channel, rule in _rules(graph, typed_dicts=False).items():
+        if rule.enforced and channel in values and (reason := _fault(rule.adapter, values[channel])):
+            found.append(f"channel {channel!r} holds what the schema excludes: {reason}")
     return found
 
 
 def _validated_node(
-    name: str, node: PregelNode, rules: dict[str, _Rule], receivers: Mapping[str, TypeAdapter[Any]]
+    name: str,
+    node: PregelNode,
+    rules: dict[str, _Rule],
+    receivers: Mapping[str, TypeAdapter[Any]],
+    typed_dicts: bool,
 ) -> PregelNode:
     changes: dict[str, Any] = {}
     if (rules or receivers) and node.writers:
-        changes["writers"] = [*node.writers, _check(name, rules, receivers)]
+        writing = list(takewhile(lambda writer: isinstance(writer, ChannelWrite), node.writers))
+        rest = node.writers[len(writing) :]
+        changes["writers"] = [*writing, _check_state(name, rules), *rest, _check_step(name, rules, receivers)]
     if isinstance(node.bound, Pregel):
         inner = object.__new__(type(node.bound))
         inner.__dict__.update(node.bound.__dict__)
-        inner.nodes = validated(node.bound)
+        inner.nodes = validated(node.bound, node.bound.nodes, typed_dicts=typed_dicts)
         changes.update(bound=inner, subgraphs=[inner])
     return node.copy(changes) if changes else node
 
 
-def _rules(graph: Pregel[Any, Any, Any, Any]) -> dict[str, _Rule]:
-    """The rules of the channels that a graph builder declares; an entrypoint declares none."""
+def _rules(graph: Pregel[Any, Any, Any, Any], *, typed_dicts: bool) -> dict[str, _Rule]:
+    """The rules of the channels that a graph builder declares, a model's before others; an entrypoint declares none."""
     builder = getattr(graph, "builder", None)
     rules: dict[str, _Rule] = {}
-    for schema in getattr(builder, "schemas", {}):
-        enforced = _enforced(schema)
+    for schema in sorted(getattr(builder, "schemas", {}), key=_is_model, reverse=True):
         for channel, annotation in _annotations(schema).items():
-            known = rules.get(channel)
-            if isinstance(graph.channels.get(channel), BaseChannel) and (known is None or enforced > known.enforced):
+            if isinstance(graph.channels.get(channel), BaseChannel) and channel not in rules:
                 adapter = _adapter(annotation)
                 if adapter is not None:
-                    rules[channel] = _Rule(adapter, enforced)
+                    rules[channel] = _Rule(adapter, enforced=typed_dicts or _is_model(schema))
     return rules
 
 
 def _receivers(graph: Pregel[Any, Any, Any, Any]) -> dict[str, TypeAdapter[Any]]:
-    """What a node may be sent, for those whose input schema is enforced."""
+    """What a node may be sent, for those whose input schema is a model."""
     nodes = getattr(getattr(graph, "builder", None), "nodes", {})
     schemas = {name: node.input_schema for name, node in nodes.items()}
-    return {name: TypeAdapter(schema) for name, schema in schemas.items() if _enforced(schema)}
+    return {name: TypeAdapter(schema) for name, schema in schemas.items() if _is_model(schema)}
 
 
-def _enforced(schema: Any) -> bool:
+def _is_model(schema: Any) -> bool:
     return dataclasses.is_dataclass(schema) or (isinstance(schema, type) and issubclass(schema, BaseModel))
 
 
@@ -115,7 +126,11 @@ def _annotations(schema: Any) -> dict[str, Any]:
 
 
 def _bare(hint: Any) -> Any:
-    return get_args(hint)[0] if get_origin(hint) in (Required, NotRequired) else hint
+    """A field's type without what says how its key stands in the dictionary, also where that is inside `Annotated`."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Required, NotRequired, ReadOnly):
+        return _bare(inner[0])
+    return Annotated[(_bare(inner[0]), *inner[1:])] if origin is Annotated else hint
 
 
 def _adapter(annotation: Any) -> TypeAdapter[Any] | None:
@@ -128,15 +143,11 @@ def _adapter(annotation: Any) -> TypeAdapter[Any] | None:
     return TypeAdapter(annotation)
 
 
-def _check(node: str, rules: Mapping[str, _Rule], receivers: Mapping[str, TypeAdapter[Any]]) -> RunnableCallable:
+def _check_state(node: str, rules: Mapping[str, _Rule]) -> RunnableCallable:
+    """The step that refuses what the node's own writes make of the state."""
+
     def check(value: Any, config: RunnableConfig) -> Any:
-        writes = getattr(config["configurable"]["__pregel_send"], "__self__", None)
-        for target, reason in _missent(writes or (), receivers):
-            _clear(writes)
-            raise InvalidCheckpoint(
-                f"Node {node!r} sends {target!r} what its input schema excludes: {reason}.",
-                advice="Nothing of it was stored. Correct the node, and recover with invoke(None).",
-            )
+        writes = _writes(config)
         written = {channel for channel, _ in writes} & rules.keys() if writes is not None else rules.keys()
         for channel, reason in _breaches(config, written, rules):
             if rules[channel].enforced:
@@ -146,6 +157,22 @@ def _check(node: str, rules: Mapping[str, _Rule], receivers: Mapping[str, TypeAd
                     advice="Nothing of it was stored. Correct the node, and recover with invoke(None).",
                 )
             _warn(node, channel, rules[channel], reason)
+        return value
+
+    return _step(check, "resumption_validity_of_state")
+
+
+def _check_step(node: str, rules: Mapping[str, _Rule], receivers: Mapping[str, TypeAdapter[Any]]) -> RunnableCallable:
+    """The step that refuses what the node sends, and what it makes of the state along with others of its superstep."""
+
+    def check(value: Any, config: RunnableConfig) -> Any:
+        writes = _writes(config)
+        for target, reason in _missent(writes or (), receivers):
+            _clear(writes)
+            raise InvalidCheckpoint(
+                f"Node {node!r} sends {target!r} what its input schema excludes: {reason}.",
+                advice="Nothing of it was stored. Correct the node, and recover with invoke(None).",
+            )
         found = superstep()
         if found is not None and writes is not None:
             together, task = found
@@ -161,10 +188,19 @@ def _check(node: str, rules: Mapping[str, _Rule], receivers: Mapping[str, TypeAd
                     _warn(node, channel, rules[channel], reason)
         return value
 
+    return _step(check, "resumption_validity_of_step")
+
+
+def _step(check: Callable[[Any, RunnableConfig], Any], name: str) -> RunnableCallable:
     async def acheck(value: Any, config: RunnableConfig) -> Any:
         return check(value, config)
 
-    return RunnableCallable(check, acheck, name="resumption_validity", trace=False, recurse=False)
+    return RunnableCallable(check, acheck, name=name, trace=False, recurse=False)
+
+
+def _writes(config: RunnableConfig) -> Any:
+    """What the task has written so far; None where LangGraph collects it in no list."""
+    return getattr(config["configurable"]["__pregel_send"], "__self__", None)
 
 
 def _warn(node: str, channel: str, rule: _Rule, reason: str) -> None:
@@ -179,21 +215,17 @@ def _held_breaches(held: Mapping[str, Any], rules: Mapping[str, _Rule]) -> Itera
         value = held[channel]
         if isinstance(value, Exception):
             yield channel, f"its reducer raised {type(value).__name__}: {value}"
-            continue
-        try:
-            rules[channel].adapter.validate_python(value)
-        except ValidationError as error:
-            yield channel, _reasons(error)
+        elif reason := _fault(rules[channel].adapter, value):
+            yield channel, reason
 
 
 def _missent(writes: Iterable[tuple[str, Any]], receivers: Mapping[str, TypeAdapter[Any]]) -> Iterator[tuple[str, str]]:
     """The nodes that are sent what they can't take: LangGraph would store it, and fail for good when it runs them."""
     for channel, value in list(writes):
         if channel == TASKS and value.node in receivers and isinstance(value.arg, Mapping):
-            try:
-                receivers[value.node].validate_python(value.arg)
-            except ValidationError as error:
-                yield value.node, _reasons(error)
+            reason = _fault(receivers[value.node], value.arg)
+            if reason:
+                yield value.node, reason
 
 
 def _breaches(config: RunnableConfig, channels: Set[str], rules: Mapping[str, _Rule]) -> Iterator[tuple[str, str]]:
@@ -211,10 +243,17 @@ def _breaches(config: RunnableConfig, channels: Set[str], rules: Mapping[str, _R
     yield from _held_breaches(state, rules)
 
 
-def _reasons(error: ValidationError) -> str:
-    return "; ".join(
-        ": ".join([*filter(None, [".".join(map(str, one["loc"]))]), one["msg"]]) for one in error.errors()[:3]
-    )
+def _fault(adapter: TypeAdapter[Any], value: Any) -> str:
+    """What is wrong with a value; nothing, if nothing is."""
+    try:
+        adapter.validate_python(value)
+    except ValidationError as error:
+        return "; ".join(
+            ": ".join([*filter(None, [".".join(map(str, one["loc"]))]), one["msg"]]) for one in error.errors()[:3]
+        )
+    except Exception as error:  # a schema has code of its own, which can meet a value that it wasn't made for
+        return f"its validation raised {type(error).__name__}: {error}"
+    return ""
 
 
 def _clear(writes: Any) -> None:

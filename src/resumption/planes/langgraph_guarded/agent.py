@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from resumption.history.workload import Workload
 from resumption.langgraph import guard
@@ -27,10 +27,20 @@ def open_run(workload: Workload, store: Store, instruments: Instruments) -> Guar
 
 
 def open_agent(
-    spec: PlaneSpec, mode: tools.Mode, workload: Workload, store: Store, instruments: Instruments
+    spec: PlaneSpec,
+    mode: tools.Mode,
+    workload: Workload,
+    store: Store,
+    instruments: Instruments,
+    typed_dicts: Literal["warn", "refuse"] | None = None,
 ) -> GuardedRun:
-    """Open the workload's run in `store`, as a guarded agent of the plane `spec`, which asks in `mode`."""
+    """Open the workload's run in `store`, as a guarded agent of the plane `spec`, which asks in `mode`.
+
+    `typed_dicts` is the guard's setting.
+    """
     effects = LedgeredEffects(instruments, store)
     seam = Seam(workload, instruments, ended_in=tools.ended_in)
-    app = open_app(lambda saver: guard(tools.build(workload, mode, effects, seam, saver)), store, seam)
+    app = open_app(
+        lambda saver: guard(tools.build(workload, mode, effects, seam, saver), typed_dicts=typed_dicts), store, seam
+    )
     return GuardedRun(spec, app, store.thread, tools.dialect(workload, mode), effects)

@@ -1,5 +1,7 @@
 """The guarded planes: those of LangGraph, with every resume form of theirs, and those that only a guarded graph has.
 
+All but one are guarded as `guard(graph)` does it, without settings.
+
 Nothing is left out that the guard refuses: what a refusal breaks of the contract is measured, and stated.
 """
 
@@ -13,6 +15,7 @@ from resumption.planes.langgraph import spec as stock
 __all__ = [
     "AGENT",
     "AGENT_PER_CALL",
+    "AGENT_TYPED_DICTS",
     "FUNCTIONAL",
     "GRAPH",
     "GRAPH_ASYNC_DURABILITY",
@@ -104,12 +107,16 @@ AGENT = _guarded(stock.AGENT)
 AGENT_PER_CALL = _guarded(stock.AGENT_PER_CALL)
 """The same agent, whose middleware asks about each tool call as it starts; since LangChain 1.5."""
 
+AGENT_TYPED_DICTS = _guarded(replace(stock.AGENT, path="agent-typed-dicts"))
+"""The agent of `AGENT`, guarded with `typed_dicts="refuse"`; the other planes have the guard's defaults."""
+
 SPECS: tuple[PlaneSpec, ...] = (
     GRAPH,
     SUBGRAPH,
     FUNCTIONAL,
     AGENT,
     AGENT_PER_CALL,
+    AGENT_TYPED_DICTS,
     GRAPH_DELTA,
     GRAPH_ASYNC_DURABILITY,
 )
