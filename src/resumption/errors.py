@@ -46,6 +46,7 @@ __all__ = [
     "ReplayRefused",
     "ResultAbsent",
     "ResumptionError",
+    "RowUnreadable",
     "RunBusy",
     "SchemaMismatch",
     "StatementsUnreadable",
@@ -112,6 +113,21 @@ class OutputUnwritable(ResumptionError):
     """A file that a command was asked to write can't be written. The message names the file."""
 
     code = "RSM-104"
+
+
+class RowUnreadable(ResumptionError):
+    """A row of the guard's or the ledger's tables holds what can't be read.
+
+    `table` and `column` name the place, `row` the thread or the key. Nothing ran, and no effect fired by that row.
+    """
+
+    code = "RSM-105"
+
+    def __init__(self, what: str, *, advice: str, table: str = "", column: str = "", row: str = "") -> None:
+        super().__init__(what, advice=advice)
+        self.table = table
+        self.column = column
+        self.row = row
 
 
 class UnknownName(ResumptionError):

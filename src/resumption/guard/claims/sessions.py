@@ -145,7 +145,7 @@ class _Session:
         lock, *seen = self.ask(TRY_SESSION % key + glance)
         if lock.get_value(0, 0) != b"t":
             return False, None
-        return True, _fence(seen[0]) if seen else None
+        return True, _fence(seen[0], thread) if seen else None
 
     def ask(self, sql: bytes) -> list[PGresult]:
         """Execute a query, and wait for the results of its statements, which are text."""
@@ -182,9 +182,9 @@ class _Session:
             results.append(result)
 
 
-def _fence(found: PGresult) -> Fence:
+def _fence(found: PGresult, thread: str) -> Fence:
     rows = [(_text(found, row, 0), _text(found, row, 1)) for row in range(found.ntuples)]
-    return Fence.of(rows)
+    return Fence.of(rows, thread)
 
 
 def _text(found: PGresult, row: int, column: int) -> str | None:

@@ -23,6 +23,7 @@ from langgraph.types import StateSnapshot
 from resumption.errors import UnsupportedSaver
 from resumption.guard.claims import protocol
 from resumption.guard.claims.missing import own_tables
+from resumption.guard.claims.records import DELIVERIES
 from resumption.guard.langgraph.admission import admit, held
 from resumption.guard.langgraph.calls import DELIVERY_ID, Call, read_call
 from resumption.guard.langgraph.house import House, Replay, Run
@@ -237,7 +238,8 @@ def _carrying(config: RunnableConfig, tenure: Tenure) -> RunnableConfig:
 
 def _replayed(replay: Replay, call: Call, ground: _Ground) -> Course[Outcome]:
     if replay.outcome is not None:
-        return Outcome.unpack(ground.saver.serde.loads_typed(replay.outcome))
+        with DELIVERIES.reading("outcome", call.thread):
+            return Outcome.unpack(ground.saver.serde.loads_typed(replay.outcome))
     snapshot = yield Inspect(call.config)
     return outcome_of(snapshot)
 
