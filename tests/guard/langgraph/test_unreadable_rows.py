@@ -39,6 +39,8 @@ def _refused(database: Database, bench: Bench, table: str, column: str, value: A
             program.call(answer("yes"), T, delivery_id="pay" if table.endswith("deliveries") else None)
         assert (raised.value.table, raised.value.column, raised.value.row) == (table, told or column, "t")
         assert bench.fired() == before
+        with pytest.raises(RowUnreadable):  # nor does the one who was told keep the thread from whoever asks next
+            program.call(answer("yes"), T, delivery_id="pay" if table.endswith("deliveries") else None)
         assert program.call(answer("go"), OTHER)["trail"][-1] == "ship=go"
 
 

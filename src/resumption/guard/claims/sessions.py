@@ -25,6 +25,7 @@ from psycopg.pq import Escaping, ExecStatus
 from psycopg.pq.abc import PGresult
 from psycopg.waiting import Ready, Wait
 
+from resumption.errors import RowUnreadable
 from resumption.guard.claims.locks import Held, offset
 from resumption.guard.claims.records import Fence
 from resumption.guard.claims.statements import ASK_SESSION, FREE_SESSION, GLANCE_SESSION, TRY_SESSION
@@ -76,6 +77,9 @@ class SessionLocks:
             granted, seen = session.take(key, thread, fences)
         except psycopg.OperationalError:
             session.close()  # it may have the lock, of which nobody would know
+            raise
+        except RowUnreadable:
+            session.tell(FREE_SESSION % key)  # what was to be read with the lock is read under it
             raise
         return _Entry(self, key, session, seen) if granted else None
 
