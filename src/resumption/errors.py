@@ -66,6 +66,7 @@ __all__ = [
     "UnsupportedEffect",
     "UnsupportedRelease",
     "UnsupportedSaver",
+    "UnusableName",
     "UnusableSetting",
     "WorkerLost",
 ]
@@ -408,6 +409,12 @@ class UnstorableValue(GuardError):
     """A decision, or a delivery's input, is of a type that the checkpointer's serializer can't store."""
 
     code = "RSM-518"
+
+
+class UnusableName(GuardError):
+    """A thread, a delivery, a checkpoint or an interrupt has a name that no store can hold. Nothing ran."""
+
+    code = "RSM-519"
 
 
 class TargetNotFound(ResumptionError):

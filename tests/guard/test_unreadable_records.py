@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from resumption.cli import main
-from resumption.errors import InDoubt, RowUnreadable, Unrecorded
+from resumption.errors import RowUnreadable, Unrecorded
 from resumption.guard import operators
 from resumption.guard.effects import effect
 from resumption.guard.stores.records import COLUMNS

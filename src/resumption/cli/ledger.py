@@ -15,8 +15,8 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from resumption.decide import admit as decide
 from resumption.cli.unreadable import tell_unreadable
+from resumption.decide import admit as decide
 from resumption.errors import RowUnreadable, UnknownRecord
 from resumption.guard import operators
 from resumption.guard.effects import Ledger

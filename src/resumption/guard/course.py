@@ -19,6 +19,7 @@ from resumption.errors import LedgerError, LedgerUnavailable, RowUnreadable, Sup
 from resumption.guard import telemetry
 from resumption.guard.attempts import Attempt, making, refuse_reentry
 from resumption.guard.codec import Unserialisable, encode
+from resumption.guard.names import printable
 from resumption.guard.refusals import refusal, served
 from resumption.guard.steps import Consult, Course, Invoke, Pause
 from resumption.guard.stores.protocol import Opening, Settlement, Wanted
@@ -177,7 +178,8 @@ def _left(ledger: Ledger, wanted: Wanted, ended: str, error: BaseException) -> C
 
 
 def _settlement(wanted: Wanted, ended: str, result: str | None, note: str | None) -> Settlement:
-    return Settlement(wanted.key, wanted.version, wanted.owner.token, ended, fresh_token(), result, note)
+    told = None if note is None else printable(note)  # it may have the message of an error of the program's
+    return Settlement(wanted.key, wanted.version, wanted.owner.token, ended, fresh_token(), result, told)
 
 
 def way_out(error: BaseException, step: Invoke, not_fired: tuple[type[Exception], ...]) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from resumption.decide import admit as decide
 from resumption.errors import LedgerUnavailable, RowUnreadable
 from resumption.guard import telemetry
+from resumption.guard.scope import must_be_storable
 from resumption.guard.settings import must_be_count, must_be_seconds, must_be_text
 from resumption.guard.stores.opening import open_store
 from resumption.guard.stores.protocol import Opening, Settlement, Wanted, Work, audit, opening, peeking, settling
@@ -116,7 +117,8 @@ class Ledger:
             self._store.release()
 
     def get(self, key: str) -> Record | None:
-        """The record of this key, as it is."""
+        """The record of this key, as it is. Raises `KeyUnusable` for what can't be one."""
+        must_be_storable(key, longest=None)
         self.setup()
         sql = self._store.sql
 

@@ -11,6 +11,7 @@ from resumption.decide import admit as decide
 from resumption.errors import NotResolvable, RowUnreadable, UnknownRecord
 from resumption.guard.codec import encode
 from resumption.guard.ledger import Ledger
+from resumption.guard.settings import must_be_storable_text
 from resumption.guard.stores.protocol import Answer, Work, audit, resolving
 from resumption.guard.stores.records import Record, Standing
 
@@ -80,6 +81,8 @@ def resolve(ledger: Ledger, key: str, *, fired: bool, result: str | None = None,
     An effect that did not fire may fire again. Raises `UnknownRecord`, or `NotResolvable` if there is no open question
     or the effect is still running; `ValueError` if the result is not JSON.
     """
+    must_be_storable_text("actor", actor)
+    must_be_storable_text("note", note)
     see(ledger, key)
     answer = Answer(
         key,
@@ -112,6 +115,7 @@ def prune(
 
     `unreadable` is told of each record that can't be read, which is kept; without it, that is raised.
     """
+    must_be_storable_text("actor", actor)
     sql = ledger.store.sql
     removed = 0
     batch: list[Record] = []

@@ -10,9 +10,11 @@ from click.testing import CliRunner
 from resumption.cli import main
 from resumption.errors import RowUnreadable
 from resumption.guard.claims.records import CLAIM_COLUMNS
+from resumption.langgraph import guard
 
 from ..unreadable import NO_JSON, WRONG_TYPE, break_column
 from .databases import Database
+from .foreign import FileSaver
 from .programs import Bench, answer
 
 T: Any = {"configurable": {"thread_id": "t"}}
@@ -59,7 +61,8 @@ def test_a_claim_that_cannot_be_read_is_named_and_nothing_runs(database, quick, 
     store = database.address if database.on_server else f"sqlite:///{database.address}"
     listed = CliRunner().invoke(main, ["approvals", "list", "--json", "--store", store])
     assert listed.exit_code == 3
-    assert '"thread": "other"' in listed.stdout and '"what": "decided"' in listed.stdout
+    assert '"thread": "other"' in listed.stdout
+    assert '"what": "decided"' in listed.stdout
     assert f"resumption_claims.{column}" in listed.stderr
     shown = CliRunner().invoke(main, ["approvals", "show", "t", "--store", store])
     assert (shown.exit_code, f"resumption_claims.{column}" in shown.stderr) == (3, True)
@@ -89,3 +92,18 @@ def test_a_refusal_that_cannot_be_read_hides_no_other(database, quick):
     listed = CliRunner().invoke(main, ["approvals", "list", "--store", store])
     assert (listed.exit_code, listed.stdout.count("refused"), listed.stdout.count("decided")) == (3, 1, 2)
     assert "resumption_refusals.place can't be read in a row of thread 't'" in listed.stderr
+
+
+@pytest.mark.parametrize(("column", "value"), [("channel", WRONG_TYPE), ("value", b"\xc1")], ids=str)
+def test_a_slot_beside_an_unknown_saver_that_cannot_be_read_is_named(database, quick, column, value):
+    builder = quick.builder(pay=quick.gate("pay", "first?", "second?"))
+    store = database.address if database.on_server else f"sqlite:///{quick.folder / 'claims.db'}"
+    app = guard(builder.compile(checkpointer=FileSaver(quick.folder / "files")), store=store)
+    for thread in (T, OTHER):
+        app.invoke(INPUT, thread)
+        app.invoke(answer("A"), thread)
+    break_column(store, "resumption_slots", column, value, thread_id="t")
+    with pytest.raises(RowUnreadable, match=f"resumption_slots.{column} .* thread 't'"):
+        app.invoke(answer("B"), T)
+    assert quick.fired() == []
+    assert app.invoke(answer("B"), OTHER)["trail"] == ["pay=A,B"]
