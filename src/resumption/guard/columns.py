@@ -1,4 +1,4 @@
-"""What the rows of the guard's and the ledger's tables hold, column by column, and the one error for what can't be read.
+"""What rows of the guard's and the ledger's tables hold, column by column; and the one error for what can't be read.
 
 A row is data that came from outside: a database restored by halves, edited by hand, or written through another tool.
 So each column is decoded here by what it must be, wherever the row was selected.
@@ -32,12 +32,12 @@ class Columns:
 
     def read(self, row: Sequence[object], name: object) -> list[Any]:
         """The decoded row of this thread or key. Raises `RowUnreadable`."""
-        values, column = [], ""
-        try:
-            for (column, reader), value in zip(self.readers.items(), row, strict=True):
+        values = []
+        for (column, reader), value in zip(self.readers.items(), row, strict=True):
+            try:
                 values.append(reader(value))
-        except (ValueError, RecursionError) as error:
-            raise self.unreadable(column, name, error) from error
+            except (ValueError, RecursionError) as error:
+                raise self.unreadable(column, name, error) from error
         return values
 
     @contextmanager
@@ -51,7 +51,8 @@ class Columns:
     def unreadable(self, column: str, name: object, error: Exception) -> RowUnreadable:
         """The error for a column of the row of this thread or key."""
         return RowUnreadable(
-            f"{self.table}.{column} can't be read in a row of {self.named_by} {name!r}: {type(error).__name__}: {error}.",
+            f"{self.table}.{column} can't be read in a row of {self.named_by} {name!r}: "
+            f"{type(error).__name__}: {error}.",
             advice="No effect fires by that row, and no other is concerned. Restore or correct it in the database.",
             table=self.table,
             column=column,

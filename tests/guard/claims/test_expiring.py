@@ -212,7 +212,7 @@ def test_a_lease_that_cannot_be_read_is_lost_and_ends_no_others_beat(locks: Expi
     until(lambda: waiter.attempt("b") is not None or waiter._seen["b"].beat > 1)
     assert whole.holds()
     assert not broken.holds()
-    with pytest.raises(RowUnreadable, match="resumption_leases.number .* thread 'a'"):
+    with pytest.raises(RowUnreadable, match=r"resumption_leases.number .* thread 'a'"):
         waiter.attempt("a")
 
 

@@ -102,7 +102,8 @@ def test_a_slot_beside_an_unknown_saver_that_cannot_be_read_is_named(database, q
     for thread in (T, OTHER):
         app.invoke(INPUT, thread)
         app.invoke(answer("A"), thread)
-    break_column(store, "resumption_slots", column, value, thread_id="t")
+    for name, broken in {"type": "msgpack", column: value}.items():  # one that says that the slot is empty has no value
+        break_column(store, "resumption_slots", name, broken, thread_id="t")
     with pytest.raises(RowUnreadable, match=f"resumption_slots.{column} .* thread 't'"):
         app.invoke(answer("B"), T)
     assert quick.fired() == []
