@@ -143,6 +143,11 @@ def test_a_tool_whose_reply_is_lost_has_its_effect_again_and_again(installation,
     assert set(said["paid"]) == {"o-1"}
 
 
+def test_of_two_methods_that_end_at_once_an_older_state_may_be_stored_last(installation, tmp_path):
+    said = run_script(installation, "crewai_parallel_states.py", tmp_path)
+    assert said == {"live": ["first", "second"], "stored": ["first"]}
+
+
 def run_script(installation: Installation, name: str, folder: Path, *arguments: str) -> Any:
     """Run a script in the release's environment, and return what it said."""
     settings = {**CHECKPOINT.environment, "CREWAI_STORAGE_DIR": str(folder)}

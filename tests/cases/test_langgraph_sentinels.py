@@ -47,6 +47,7 @@ def test_siblings_in_a_subgraph_and_the_order_of_a_delta_channel_are_fixed(chang
     assert {change.identity for change in changed.of(Change.FIXED)} == {
         "langgraph/graph-delta/sqlite/RL",
         *(f"langgraph/subgraph/sqlite/{property_}/recover/{form}" for property_ in ("EO", "PC") for form in forms),
+        *(f"langgraph/graph/sqlite/{property_}/recover/command-checkpoint" for property_ in ("EO", "PC")),
     }
 
 

@@ -120,6 +120,14 @@ def test_an_executor_that_lost_its_lease_is_told_and_stores_nothing(spec: PlaneS
     assert {cell.measured for cell in receipt.cells if cell.facet is not Facet.WINDOW} == {Measured.CONFORMS}
 
 
+def test_where_a_lease_is_lost_a_slow_second_is_not_taken_for_one_that_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Process, "recover_beside", lambda process: None)  # as for one that is slow to get anywhere
+    receipt, history = run(REFERENCE, "recovery/lease-lost")
+    first, second = history.of(Recover)
+    assert first.process != second.process
+    assert {cell.measured for cell in receipt.cells if cell.facet is not Facet.WINDOW} == {Measured.CONFORMS}
+
+
 @pytest.mark.parametrize("probe", ["recovery/lease-lost", "recovery/lease-lost-while-stopped"])
 def test_an_executor_that_is_not_fenced_fires_again_what_its_successor_fired(probe: str) -> None:
     receipt, history = run(unfenced.FAULT.spec, probe)

@@ -44,8 +44,15 @@ class _Pair:
     rival: Process
     stopped: bool = False
     """Whether the first is stopped as a whole while the second is at work."""
+    lost: bool = False
+    """Whether the first has lost its lease, so that there is nothing for the second to wait for."""
     gate: Address | None = None
     """Where the gate was pending when it was answered."""
+
+    def lose(self) -> None:
+        """Take from the first, which is held, the lease that it has."""
+        self.trial.lose_leases()
+        self.lost = True
 
     def run(self) -> None:
         """Let the second recovery get as far as it can, then the first, and bring the run to its end.
@@ -55,7 +62,7 @@ class _Pair:
         """
         if self.stopped:
             self.held.stop()
-        early = self.rival.recover_beside()
+        early = self.rival.recover() if self.lost else self.rival.recover_beside()
         end = self._complete(self.rival, early) if early else None
         if self.stopped:
             self.held.go_on()
@@ -128,7 +135,7 @@ def overtaken(lab: Lab) -> None:
 def _lose(lab: Lab, *, stopped: bool) -> None:
     with lab.trial(LEASED) as trial:
         if pair := _pair(trial, stopped=stopped):
-            trial.lose_leases()
+            pair.lose()
             pair.run()
             pair.contradict()
 
