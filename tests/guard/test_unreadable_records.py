@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,7 +12,7 @@ from click.testing import CliRunner
 from resumption.cli import main
 from resumption.errors import RowUnreadable, Unrecorded
 from resumption.guard import operators
-from resumption.guard.effects import effect
+from resumption.guard.effects import Ledger, effect
 from resumption.guard.stores.records import COLUMNS
 
 from .unreadable import NO_JSON, WRONG_TYPE, break_column
@@ -76,10 +77,6 @@ def test_an_effect_whose_record_breaks_while_it_runs_keeps_its_result_and_is_wri
 
 
 def test_text_that_is_no_utf8_hides_no_other_record(tmp_path, sqlite_url):
-    import sqlite3
-
-    from resumption.guard.effects import Ledger
-
     ledger = Ledger(sqlite_url)
     for key in ("broken", "whole"):
         effect(ledger=ledger, key=key)(lambda: None)()

@@ -248,7 +248,7 @@ class Ledger:
                     raise
                 if settlement.version not in self._told:  # a call that waits for the record asks again and again
                     self._told.add(settlement.version)
-                    logger.warning("effect %s: its end still could not be written down (%s)", settlement.key, error)
+                    logger.warning("effect %s: its end still could not be written down", settlement.key)
                 if isinstance(error, LedgerUnavailable):
                     return  # no other can be written either
 
