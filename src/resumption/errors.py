@@ -46,6 +46,7 @@ __all__ = [
     "ReplayRefused",
     "ResultAbsent",
     "ResumptionError",
+    "RowUnreadable",
     "RunBusy",
     "SchemaMismatch",
     "StatementsUnreadable",
@@ -65,6 +66,7 @@ __all__ = [
     "UnsupportedEffect",
     "UnsupportedRelease",
     "UnsupportedSaver",
+    "UnusableName",
     "UnusableSetting",
     "WorkerLost",
 ]
@@ -112,6 +114,21 @@ class OutputUnwritable(ResumptionError):
     """A file that a command was asked to write can't be written. The message names the file."""
 
     code = "RSM-104"
+
+
+class RowUnreadable(ResumptionError):
+    """A row of the guard's or the ledger's tables holds what can't be read.
+
+    `table` and `column` name the place, `row` the thread or the key. Nothing ran, and no effect fired by that row.
+    """
+
+    code = "RSM-105"
+
+    def __init__(self, what: str, *, advice: str, table: str = "", column: str = "", row: str = "") -> None:
+        super().__init__(what, advice=advice)
+        self.table = table
+        self.column = column
+        self.row = row
 
 
 class UnknownName(ResumptionError):
@@ -392,6 +409,12 @@ class UnstorableValue(GuardError):
     """A decision, or a delivery's input, is of a type that the checkpointer's serializer can't store."""
 
     code = "RSM-518"
+
+
+class UnusableName(GuardError):
+    """A thread, a delivery, a checkpoint or an interrupt has a name that no store can hold. Nothing ran."""
+
+    code = "RSM-519"
 
 
 class TargetNotFound(ResumptionError):

@@ -19,6 +19,7 @@ from resumption.errors import (
     NothingToFork,
     NotPending,
     ProgramChanged,
+    RowUnreadable,
     RunBusy,
     SupersededCheckpoint,
     ThreadTaken,
@@ -26,6 +27,7 @@ from resumption.errors import (
     UnstorableValue,
     UnsupportedRelease,
     UnsupportedSaver,
+    UnusableName,
     UnusableSetting,
 )
 from resumption.guard.langgraph.guarding import afork, fork, guard
@@ -44,6 +46,7 @@ __all__ = [
     "NotPending",
     "NothingToFork",
     "ProgramChanged",
+    "RowUnreadable",
     "RunBusy",
     "SupersededCheckpoint",
     "ThreadTaken",
@@ -51,6 +54,7 @@ __all__ = [
     "UnstorableValue",
     "UnsupportedRelease",
     "UnsupportedSaver",
+    "UnusableName",
     "UnusableSetting",
     "afork",
     "fork",

@@ -21,6 +21,7 @@ from resumption.errors import (
     EnvironmentBroken,
     EnvironmentUnavailable,
     ResumptionError,
+    RowUnreadable,
     StatementsUnreadable,
     WorkerLost,
 )
@@ -31,7 +32,7 @@ __all__ = ["main"]
 _LAZY = ("approvals", "drill", "ledger", "model", "recover", "replay", "report")
 """Commands whose module is imported when they are used: what they need would make every other command start slower."""
 
-_UNMEASURABLE = (EnvironmentBroken, EnvironmentUnavailable, WorkerLost, StatementsUnreadable)
+_UNMEASURABLE = (EnvironmentBroken, EnvironmentUnavailable, RowUnreadable, WorkerLost, StatementsUnreadable)
 """The errors after which nothing could be told; all others are a mistake in what was asked for."""
 
 

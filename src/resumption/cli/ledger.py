@@ -15,8 +15,9 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from resumption.cli.unreadable import tell_unreadable
 from resumption.decide import admit as decide
-from resumption.errors import UnknownRecord
+from resumption.errors import RowUnreadable, UnknownRecord
 from resumption.guard import operators
 from resumption.guard.effects import Ledger
 
@@ -57,11 +58,18 @@ def ledger() -> None:
 @click.option("--all", "everything", is_flag=True, help="Settled effects too.")
 def list_effects(url: str, as_json: bool, everything: bool) -> None:
     """List the effects that are running or in doubt."""
+    unreadable: list[RowUnreadable] = []
     with _opened(url) as opened:
-        seen = [_summary(one) for one in operators.listing(opened, everything=everything)]
+        listed = operators.listing(opened, everything=everything, unreadable=unreadable.append)
+        seen = [_summary(one) for one in listed]
     if as_json:
         click.echo(json.dumps(seen, indent=2))
-        return
+    else:
+        _console.print(_table(seen))
+    tell_unreadable(unreadable)
+
+
+def _table(seen: list[dict[str, Any]]) -> Table:
     table = Table()
     for name in ("key", "state", "attempt", "begun", "owner", "note"):
         table.add_column(name, overflow="fold")  # a key that is cut short can't be given to `resolve`
@@ -69,7 +77,7 @@ def list_effects(url: str, as_json: bool, everything: bool) -> None:
         owner = one["owner"]
         process = f"{owner['pid']}@{owner['host']}"
         table.add_row(one["key"], one["state"], str(one["attempt"]), one["began"], process, one["note"] or "")
-    _console.print(table)
+    return table
 
 
 @ledger.command("show")
@@ -124,9 +132,13 @@ def resolve_effect(key: str, url: str, fired: bool, result: str | None, note: st
 @_by_option
 def prune_effects(url: str, before: datetime, actor: str | None) -> None:
     """Forget settled effects. A forgotten key can fire again: keep more than any retry could look back."""
+    unreadable: list[RowUnreadable] = []
     with _opened(url) as opened:
-        removed = operators.prune(opened, before=before.replace(tzinfo=UTC), actor=actor or _actor())
+        removed = operators.prune(
+            opened, before=before.replace(tzinfo=UTC), actor=actor or _actor(), unreadable=unreadable.append
+        )
     click.echo(f"{removed} records forgotten")
+    tell_unreadable(unreadable)
 
 
 @contextmanager

@@ -15,10 +15,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from resumption.decide import admit as decide
-from resumption.errors import LedgerError, LedgerUnavailable, Superseded, Unrecorded, UnsupportedEffect
+from resumption.errors import LedgerError, LedgerUnavailable, RowUnreadable, Superseded, Unrecorded, UnsupportedEffect
 from resumption.guard import telemetry
 from resumption.guard.attempts import Attempt, making, refuse_reentry
 from resumption.guard.codec import Unserialisable, encode
+from resumption.guard.names import printable
 from resumption.guard.refusals import refusal, served
 from resumption.guard.steps import Consult, Course, Invoke, Pause
 from resumption.guard.stores.protocol import Opening, Settlement, Wanted
@@ -144,7 +145,7 @@ def _committed(ledger: Ledger, wanted: Wanted, value: object) -> Course[object]:
     settlement = _settlement(wanted, decide.RETURNED, result, note)
     try:
         state = yield Consult(partial(ledger.settle, settlement))
-    except LedgerUnavailable as error:
+    except (LedgerUnavailable, RowUnreadable) as error:
         raise Unrecorded(
             f"The effect {wanted.key!r} fired, but that could not be recorded yet.",
             advice="Use the result of this error; this process records it at the ledger's next use. Don't fire again.",
@@ -172,12 +173,13 @@ def _left(ledger: Ledger, wanted: Wanted, ended: str, error: BaseException) -> C
     note = f"{type(error).__qualname__}: {error}"[:300]
     try:
         yield Consult(partial(ledger.settle, _settlement(wanted, ended, None, note)))
-    except LedgerUnavailable as unavailable:
-        error.add_note(f"The ledger could not record this end of {wanted.key!r} yet: {unavailable}")
+    except (LedgerUnavailable, RowUnreadable) as reason:
+        error.add_note(f"The ledger could not record this end of {wanted.key!r} yet: {reason}")
 
 
 def _settlement(wanted: Wanted, ended: str, result: str | None, note: str | None) -> Settlement:
-    return Settlement(wanted.key, wanted.version, wanted.owner.token, ended, fresh_token(), result, note)
+    told = None if note is None else printable(note)  # it may have the message of an error of the program's
+    return Settlement(wanted.key, wanted.version, wanted.owner.token, ended, fresh_token(), result, told)
 
 
 def way_out(error: BaseException, step: Invoke, not_fired: tuple[type[Exception], ...]) -> str:

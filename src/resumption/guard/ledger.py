@@ -6,13 +6,14 @@ import logging
 import os
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any
 
 from resumption.decide import admit as decide
-from resumption.errors import LedgerUnavailable
+from resumption.errors import LedgerUnavailable, RowUnreadable
 from resumption.guard import telemetry
+from resumption.guard.scope import must_be_storable
 from resumption.guard.settings import must_be_count, must_be_seconds, must_be_text
 from resumption.guard.stores.opening import open_store
 from resumption.guard.stores.protocol import Opening, Settlement, Wanted, Work, audit, opening, peeking, settling
@@ -116,7 +117,8 @@ class Ledger:
             self._store.release()
 
     def get(self, key: str) -> Record | None:
-        """The record of this key, as it is."""
+        """The record of this key, as it is. Raises `KeyUnusable` for what can't be one."""
+        must_be_storable(key, longest=None)
         self.setup()
         sql = self._store.sql
 
@@ -126,23 +128,33 @@ class Ledger:
 
         return self._store.look(reading)
 
-    def records(self) -> Iterator[Record]:
-        """All records, in the order of their keys, a page at a time."""
+    def records(self, unreadable: Callable[[RowUnreadable], object] | None = None) -> Iterator[Record]:
+        """All records, in the order of their keys, a page at a time.
+
+        `unreadable` is told of each row that can't be read, which is left out; without it such a row is raised.
+        """
         self.setup()
         sql = self._store.sql
-        after = ""
+        after: object = ""
         while True:
-            start = after
 
-            def reading(start: str = start) -> Work[list[Record]]:
+            def reading(start: object = after) -> Work[Sequence[Sequence[object]]]:
                 found = yield sql.page, (start, _PAGE)
-                return [Record.of(row) for row in found.rows]
+                return found.rows
 
             page = self._store.look(reading)
-            yield from page
+            for row in page:
+                try:
+                    record = Record.of(row)
+                except RowUnreadable as error:
+                    if unreadable is None:
+                        raise
+                    unreadable(error)
+                    continue
+                yield record
             if len(page) < _PAGE:
                 return
-            after = page[-1].key
+            after = page[-1][0]
 
     # What follows is for the package's own modules: `course`, `transaction` and `operators`.
 
@@ -231,17 +243,23 @@ class Ledger:
         for settlement in waiting:
             try:
                 self._write(settlement, patient=patient)
-            except LedgerUnavailable:
+            except (LedgerUnavailable, RowUnreadable) as error:
                 if patient:
                     raise
                 if settlement.version not in self._told:  # a call that waits for the record asks again and again
                     self._told.add(settlement.version)
-                    logger.warning("effect %s: its end still could not be written down", settlement.key)
-                return
+                    logger.warning("effect %s: its end still could not be written down (%s)", settlement.key, error)
+                if isinstance(error, LedgerUnavailable):
+                    return  # no other can be written either
 
     def _write(self, settlement: Settlement, *, patient: bool) -> str:
         store = self._store
-        state = store.transact(lambda: settling(store.sql, settlement, store.token()), patient=patient)
+        try:
+            state = store.transact(lambda: settling(store.sql, settlement, store.token()), patient=patient)
+        except RowUnreadable:
+            if settlement.ended != decide.NOT_STARTED:
+                raise
+            state = decide.SUPERSEDED  # the record tells of no attempt of this call's, which had nothing to tell
         with self._guard:
             self._pending.pop(settlement.version, None)
             self._told.discard(settlement.version)

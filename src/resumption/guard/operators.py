@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from resumption.decide import admit as decide
-from resumption.errors import NotResolvable, UnknownRecord
+from resumption.errors import NotResolvable, RowUnreadable, UnknownRecord
 from resumption.guard.codec import encode
 from resumption.guard.ledger import Ledger
+from resumption.guard.settings import must_be_storable_text
 from resumption.guard.stores.protocol import Answer, Work, audit, resolving
 from resumption.guard.stores.records import Record, Standing
 
@@ -41,9 +42,14 @@ class AuditRow:
     note: str
 
 
-def listing(ledger: Ledger, *, everything: bool = False) -> Iterator[Seen]:
-    """The effects that run or are in doubt; with `everything`, the settled ones too."""
-    for record in ledger.records():
+def listing(
+    ledger: Ledger, *, everything: bool = False, unreadable: Callable[[RowUnreadable], object] | None = None
+) -> Iterator[Seen]:
+    """The effects that run or are in doubt; with `everything`, the settled ones too.
+
+    `unreadable` is told of each record that can't be read, whose effect may be in doubt; without it, that is raised.
+    """
+    for record in ledger.records(unreadable):
         if everything or decide.unsettled(record.state):
             yield _seen(ledger, record)
 
@@ -75,6 +81,8 @@ def resolve(ledger: Ledger, key: str, *, fired: bool, result: str | None = None,
     An effect that did not fire may fire again. Raises `UnknownRecord`, or `NotResolvable` if there is no open question
     or the effect is still running; `ValueError` if the result is not JSON.
     """
+    must_be_storable_text("actor", actor)
+    must_be_storable_text("note", note)
     see(ledger, key)
     answer = Answer(
         key,
@@ -96,8 +104,18 @@ def resolve(ledger: Ledger, key: str, *, fired: bool, result: str | None = None,
     return see(ledger, key)
 
 
-def prune(ledger: Ledger, *, before: datetime, actor: str) -> int:
-    """Forget settled records that ended before a time; return how many. A forgotten key can fire again."""
+def prune(
+    ledger: Ledger,
+    *,
+    before: datetime,
+    actor: str,
+    unreadable: Callable[[RowUnreadable], object] | None = None,
+) -> int:
+    """Forget settled records that ended before a time; return how many. A forgotten key can fire again.
+
+    `unreadable` is told of each record that can't be read, which is kept; without it, that is raised.
+    """
+    must_be_storable_text("actor", actor)
     sql = ledger.store.sql
     removed = 0
     batch: list[Record] = []
@@ -109,7 +127,7 @@ def prune(ledger: Ledger, *, before: datetime, actor: str) -> int:
             count += reply.touched
         return count
 
-    for record in ledger.records():
+    for record in ledger.records(unreadable):
         old = record.ended is not None and datetime.fromisoformat(record.ended) < before
         if decide.prunable(record.state, old):
             batch.append(record)

@@ -13,15 +13,23 @@ from functools import partial
 from typing import Literal
 
 from resumption.errors import KeyUnusable
+from resumption.guard.names import LONGEST, unstorable
 
-__all__ = ["BRANCH", "RUN", "KeyScope", "branch_key", "explicit_key", "lease_check", "task_key", "task_scope"]
+__all__ = [
+    "BRANCH",
+    "RUN",
+    "KeyScope",
+    "branch_key",
+    "explicit_key",
+    "lease_check",
+    "must_be_storable",
+    "task_key",
+    "task_scope",
+]
 
 KeyScope = Literal["run", "branch"]
 RUN: KeyScope = "run"
 BRANCH: KeyScope = "branch"
-
-# PostgreSQL can index about 2,700 bytes; a key made from a name and two identities stays below that.
-_LONGEST = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,16 +98,19 @@ def explicit_key(key: object) -> str:
         raise KeyUnusable(f"{key!r} is not a key.", advice="A key is a non-empty string that names the effect.")
     if key.startswith('["'):
         raise KeyUnusable(f"The key {key!r} looks like a composed one.", advice='Begin it otherwise than with [".')
-    try:
-        size = len(key.encode())
-    except UnicodeEncodeError as error:
-        raise KeyUnusable(f"The key {key!r} is not valid text.", advice="Make it from valid Unicode.") from error
-    if "\0" in key or size > _LONGEST:
-        raise KeyUnusable(
-            f"The key {key[:40]!r}… can't be stored.",
-            advice=f"Keep it below {_LONGEST} bytes and free of NUL; hash what is long.",
-        )
+    must_be_storable(key)
     return key
+
+
+def must_be_storable(key: str, *, longest: int | None = LONGEST) -> None:
+    """Refuse a key that no store can hold. Raises `KeyUnusable`."""
+    reason = unstorable(key, longest=longest)
+    if reason is not None:
+        raise KeyUnusable(
+            f"The key {key[:40]!r} can't be stored: it {reason}.",
+            advice="Make it from valid Unicode without NUL; hash what is long.",
+            key=key,
+        )
 
 
 def branch_key(key: str) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from resumption.errors import UnusableSetting
+from resumption.guard.names import unstorable
 
-__all__ = ["must_be_count", "must_be_one_of", "must_be_seconds", "must_be_text"]
+__all__ = ["must_be_count", "must_be_one_of", "must_be_seconds", "must_be_storable_text", "must_be_text"]
 
 
 def must_be_seconds(name: str, value: object) -> None:
@@ -31,3 +32,10 @@ def must_be_text(name: str, value: object) -> None:
     """Refuse what is no text."""
     if not isinstance(value, str):
         raise UnusableSetting(f"{name}={value!r}.", advice="Give text, such as 'sqlite:///…' or 'postgresql://…'.")
+
+
+def must_be_storable_text(name: str, value: str) -> None:
+    """Refuse what no store can hold."""
+    reason = unstorable(value, longest=None)
+    if reason is not None:
+        raise UnusableSetting(f"{name}={value!r} {reason}.", advice="Give valid Unicode without NUL.")

@@ -8,14 +8,18 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from resumption.errors import RowUnreadable
 from resumption.guard.claims import expiring, leases
 from resumption.guard.claims.expiring import ExpiringLocks
 from resumption.guard.claims.locks import Held
+from resumption.guard.claims.servers import LeaseTable
 
 from ..support import Child, child, until
+from ..unreadable import break_column
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs fork and signals")
 
@@ -189,6 +193,27 @@ def test_beats_that_fail_are_made_up_for(locks: ExpiringLocks, seconds: float, m
     assert len(failures) == 5
     assert held is not None
     assert held.holds()
+
+
+def test_a_lease_that_cannot_be_read_is_lost_and_ends_no_others_beat(locks: ExpiringLocks, tmp_path: Path) -> None:
+    broken, whole = locks.attempt("a"), locks.attempt("b")  # in the order in which they are renewed
+    assert broken is not None
+    assert whole is not None
+    records = locks.records
+    address = str(tmp_path / "leases")
+    if isinstance(records, LeaseTable):
+        with records._connect() as session:
+            session.execute("ALTER TABLE resumption_leases ALTER number DROP NOT NULL")
+            session.execute("UPDATE resumption_leases SET number = NULL WHERE thread = 'a'")
+    else:
+        break_column(address, "resumption_leases", "number", "x", thread="a")
+    waiter = ExpiringLocks(records)
+    assert waiter.attempt("b") is None
+    until(lambda: waiter.attempt("b") is not None or waiter._seen["b"].beat > 1)
+    assert whole.holds()
+    assert not broken.holds()
+    with pytest.raises(RowUnreadable, match=r"resumption_leases.number .* thread 'a'"):
+        waiter.attempt("a")
 
 
 def test_a_forked_child_has_no_leases(locks: ExpiringLocks) -> None:

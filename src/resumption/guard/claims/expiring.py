@@ -15,6 +15,7 @@ import time
 import weakref
 
 from resumption.decide.lease import Lease, holds
+from resumption.errors import RowUnreadable
 from resumption.guard import telemetry
 from resumption.guard.claims import leases
 from resumption.guard.claims.leases import Request, Sighting
@@ -76,7 +77,7 @@ class ExpiringLocks:
         """Beat for one lease; whether it is still held. One that can't be asked about isn't."""
         try:
             return self.records.transact(leases.renewing(self.records.sql, held.thread, held.caller, held.number))
-        except self.records.unreachable as error:
+        except (self.records.unreachable, RowUnreadable) as error:
             logger.warning("the lease of thread %s can't be renewed: %s", held.thread, error)
             return False
 
@@ -119,7 +120,12 @@ class ExpiringLocks:
         """Which of these are lost; the others are renewed."""
         lost = []
         for held in mine:
-            if not (yield from leases.renewing(self.records.sql, held.thread, held.caller, held.number)):
+            try:
+                renewed = yield from leases.renewing(self.records.sql, held.thread, held.caller, held.number)
+            except RowUnreadable as error:  # which ends no other's beat
+                logger.warning("the lease of thread %s can't be renewed: %s", held.thread, error)
+                renewed = False
+            if not renewed:
                 lost.append(held)
         return lost
 

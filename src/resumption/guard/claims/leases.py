@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from resumption.decide.lease import Lease, fence_after, holds, lease
 from resumption.guard.claims.locks import offset
 from resumption.guard.claims.statements import LeaseStatements
+from resumption.guard.columns import Columns, number, optional, text
 from resumption.guard.stores.protocol import Work
 
 __all__ = ["LEASE_SECONDS", "Request", "Sighting", "Taken", "freeing", "peeking", "renewing", "taking"]
@@ -27,6 +28,8 @@ LEASE_SECONDS = 20.0
 Not a parameter: two executors that don't agree on it would take living executors' leases. It is shorter than a guarded
 call waits by default, so that the call which meets a dead executor's lease outlasts it.
 """
+
+_LEASES = Columns("resumption_leases", "thread", {"number": number, "holder": optional(text), "beat": number})
 
 Clock = Callable[[], float]
 """Seconds, on a clock of this host that never goes back."""
@@ -118,8 +121,8 @@ def _row(look: str, thread: str) -> Work[tuple[int, str | None, int]]:
     found = yield look, (thread,)
     if not found.rows:
         return 0, None, 0
-    number, holder, beat = found.rows[0]
-    return int(str(number)), None if holder is None else str(holder), int(str(beat))
+    granted, holder, beat = _LEASES.read(found.rows[0], thread)
+    return granted, holder, beat
 
 
 def _milliseconds(seconds: float) -> int:

@@ -21,6 +21,7 @@ from collections.abc import Hashable
 from pathlib import Path
 from typing import Protocol
 
+from resumption.errors import LeaseImpossible
 from resumption.guard.claims.records import Fence
 from resumption.guard.liveness import try_lock
 
@@ -60,10 +61,19 @@ class FileLocks:
         self._path = path
 
     def attempt(self, thread: str) -> Held | None:
-        """Take the lock of a thread, without waiting; None if another opening of the file has it."""
+        """Take the lock of a thread, without waiting; None if another opening of the file has it.
+
+        Raises `LeaseImpossible` if there is no file of locks and none can be made.
+        """
         while True:
             # Not group-writable by accident, but shareable by whoever may share the database: the umask decides.
-            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            try:
+                descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            except OSError as error:
+                raise LeaseImpossible(
+                    f"The file of locks can't be opened: {error}.",
+                    advice="Nothing ran. Let this program write to the database's folder, and make room there.",
+                ) from error
             held = _Descriptor(descriptor, self._path)
             taken = try_lock(descriptor, offset(thread))
             if taken and held.holds():

@@ -1,17 +1,25 @@
-"""Telling that the guard's tables aren't what it made from that the database is away: the advice differs."""
+"""Telling apart why the guard's own statements fail: other tables than it made, no room, or no right to write."""
 
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from resumption.errors import SchemaMismatch
+from resumption.errors import LedgerUnavailable, SchemaMismatch
 
 __all__ = ["own_tables"]
 
 _UNDEFINED_TABLE = "42P01"
 _UNDEFINED_COLUMN = "42703"
+
+_UNWRITABLE = frozenset(("53100", "25006"))
+"""PostgreSQL's states for a full disk, and for a server or a user that may only read."""
+_UNWRITABLE_FILE = frozenset(
+    (sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
+)
+"""SQLite's codes for the same. A limit on the size of files, or a quota, is an error of input and output to it."""
 
 _COLUMN = re.compile(r'(?:no such column: |no column named |column )"?(?:\w+\.)?(\w+)')
 """How the two drivers name a column that isn't there."""
@@ -25,10 +33,20 @@ odds with its database, whose own error says so."""
 
 @contextmanager
 def own_tables() -> Generator[None]:
-    """Raise `SchemaMismatch` for statements in this block that fail on tables which the guard didn't make so."""
+    """What statements of the guard's in this block fail on, as an error of its own with the driver's as its cause.
+
+    Raises `SchemaMismatch` for tables which the guard didn't make so, and `LedgerUnavailable` for a disk that is full
+    or can't be written. Whatever else fails is left as it is.
+    """
     try:
         yield
     except Exception as error:
+        if _unwritable(error):
+            raise LedgerUnavailable(
+                f"The guard can't write to its tables: {str(error).strip().rstrip('.')}.",
+                advice="Nothing was recorded, and no decision is used up. Make room, or the database writable, and call"
+                " again.",
+            ) from error
         if not _concerns_tables(error):
             raise
         raise SchemaMismatch(
@@ -36,6 +54,12 @@ def own_tables() -> Generator[None]:
             advice="Nothing ran. Restore them from a backup; or, while no executor runs, drop all of them: they are"
             " made anew, and know of no earlier decision.",
         ) from error
+
+
+def _unwritable(error: Exception) -> bool:
+    if isinstance(error, sqlite3.Error):
+        return (getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF) in _UNWRITABLE_FILE
+    return getattr(error, "sqlstate", None) in _UNWRITABLE
 
 
 def _concerns_tables(error: Exception) -> bool:

@@ -91,7 +91,7 @@ def _version(sql: Statements) -> Work[int]:
 def glancing(sql: Statements, thread: str) -> Work[Fence]:
     """The thread's last grant, for whoever has just taken its lock."""
     found = yield sql.glance, (thread,)
-    return Fence.of(found.rows)
+    return Fence.of(found.rows, thread)
 
 
 def fencing(
@@ -158,7 +158,7 @@ def _replaced(thread: str, outcome: Lease) -> Fenced:
 
 def _fence(sql: Statements, thread: str) -> Work[Fence]:
     found = yield sql.fence, (thread,)
-    return Fence.of(found.rows)
+    return Fence.of(found.rows, thread)
 
 
 def claiming(sql: Statements, claim: Claim) -> Work[None]:

@@ -6,7 +6,38 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["CLAIM_COLUMNS", "DELIVERY_COLUMNS", "Claim", "Delivery", "Fence"]
+from resumption.guard.columns import Columns, json_texts, number, optional, packed, place, text
+
+__all__ = ["CLAIM_COLUMNS", "DELIVERIES", "DELIVERY_COLUMNS", "REFUSALS", "THREADS", "Claim", "Delivery", "Fence"]
+
+THREADS = Columns("resumption_fences", "thread", {"thread": text})
+FENCES = Columns("resumption_fences", "thread", {"number": number, "holder": text})
+CLAIMS = Columns(
+    "resumption_claims",
+    "thread",
+    {
+        "thread": text, "key": text, "interrupt": text, "digest": text, "kind": text, "value": packed, "root": text,
+        "namespace": text, "checkpoint": text, "task": text, "answered": number, "finished": json_texts,
+        "delivery": text, "at": text, "place": place("host", "pid"),
+    },
+)  # fmt: skip
+DELIVERIES = Columns(
+    "resumption_deliveries",
+    "thread",
+    {
+        "thread": text, "identity": text, "digest": text, "head": text, "kind": optional(text),
+        "outcome": optional(packed), "at": text, "place": place("host", "pid"),
+    },
+)  # fmt: skip
+REFUSALS = Columns(
+    "resumption_refusals",
+    "thread",
+    {
+        "thread": text, "interrupt": text, "branch": text, "digest": text, "delivery": text, "at": text,
+        "place": place("host", "pid"),
+    },
+)  # fmt: skip
+"""Refusals are written for the audit alone, which reads them by column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +48,9 @@ class Fence:
     holder: str | None = None
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[object]]) -> Fence:
-        """The fence from the rows that were selected, of which there is one once there was a grant."""
-        if not rows:
-            return cls()
-        number, holder = rows[0]
-        return cls(int(str(number)), None if holder is None else str(holder))
+    def of(cls, rows: Sequence[Sequence[object]], thread: str) -> Fence:
+        """The fence of a thread from the rows that were selected, of which there is one once there was a grant."""
+        return cls(*FENCES.read(rows[0], thread)) if rows else cls()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +83,7 @@ class Claim:
     @classmethod
     def of(cls, row: Sequence[object]) -> Claim:
         """A claim from a row that was selected by `CLAIM_COLUMNS`."""
-        return cls(*row)  # type: ignore[arg-type]  # the schema fixes the columns' types
+        return cls(*CLAIMS.read(row, row[0]))
 
     def values(self) -> tuple[object, ...]:
         """The claim as parameters, in the order of `CLAIM_COLUMNS`."""
@@ -80,7 +108,7 @@ class Delivery:
     @classmethod
     def of(cls, row: Sequence[object]) -> Delivery:
         """A delivery from a row that was selected by `DELIVERY_COLUMNS`."""
-        return cls(*row)  # type: ignore[arg-type]  # the schema fixes the columns' types
+        return cls(*DELIVERIES.read(row, row[0]))
 
     def values(self) -> tuple[object, ...]:
         """The delivery as parameters, in the order of `DELIVERY_COLUMNS`."""

@@ -25,6 +25,7 @@ from psycopg.pq import Escaping, ExecStatus
 from psycopg.pq.abc import PGresult
 from psycopg.waiting import Ready, Wait
 
+from resumption.errors import RowUnreadable
 from resumption.guard.claims.locks import Held, offset
 from resumption.guard.claims.records import Fence
 from resumption.guard.claims.statements import ASK_SESSION, FREE_SESSION, GLANCE_SESSION, TRY_SESSION
@@ -76,6 +77,9 @@ class SessionLocks:
             granted, seen = session.take(key, thread, fences)
         except psycopg.OperationalError:
             session.close()  # it may have the lock, of which nobody would know
+            raise
+        except RowUnreadable:
+            session.tell(FREE_SESSION % key)  # what was to be read with the lock is read under it
             raise
         return _Entry(self, key, session, seen) if granted else None
 
@@ -145,7 +149,7 @@ class _Session:
         lock, *seen = self.ask(TRY_SESSION % key + glance)
         if lock.get_value(0, 0) != b"t":
             return False, None
-        return True, _fence(seen[0]) if seen else None
+        return True, _fence(seen[0], thread) if seen else None
 
     def ask(self, sql: bytes) -> list[PGresult]:
         """Execute a query, and wait for the results of its statements, which are text."""
@@ -182,9 +186,9 @@ class _Session:
             results.append(result)
 
 
-def _fence(found: PGresult) -> Fence:
+def _fence(found: PGresult, thread: str) -> Fence:
     rows = [(_text(found, row, 0), _text(found, row, 1)) for row in range(found.ntuples)]
-    return Fence.of(rows)
+    return Fence.of(rows, thread)
 
 
 def _text(found: PGresult, row: int, column: int) -> str | None:

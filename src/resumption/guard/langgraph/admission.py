@@ -56,9 +56,8 @@ def held(thread: str, house: House) -> Course[Tenure]:
     """Wait for a thread's lease. Raises `RunBusy`."""
     give_up = time.monotonic() + house.wait
     for pause in backoff(_LONGEST_PAUSE):
-        lock = house.keeper.guard_locks.attempt(thread)
-        if lock is not None:
-            tenure = Tenure(thread, lock)
+        tenure = house.lease(thread)
+        if tenure is not None:
             try:
                 yield from _glance(tenure, house)
             except BaseException:
@@ -107,8 +106,7 @@ def admit(call: Call, house: House) -> Course[Run | Replay]:
     give_up = time.monotonic() + house.wait
     bound: tuple[Bound, ...] | None = None
     for pause in backoff(_LONGEST_PAUSE):
-        lock = house.keeper.guard_locks.attempt(call.thread)
-        tenure = Tenure(call.thread, lock) if lock is not None else None
+        tenure = house.lease(call.thread)
         decided: Run | Replay | _Wait | None = None
         try:
             if tenure is not None and not _looks_first(call, tenure):

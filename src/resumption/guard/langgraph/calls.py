@@ -14,10 +14,11 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.types import Command
 
-from resumption.errors import EmptyAnswer, UnstorableValue
+from resumption.errors import EmptyAnswer, UnstorableValue, UnusableName
 from resumption.guard.codec import Unserialisable, encode
+from resumption.guard.names import unstorable
 
-__all__ = ["DELIVERY_ID", "Answer", "Call", "Fork", "Intent", "fingerprint", "packed", "read_call"]
+__all__ = ["DELIVERY_ID", "Answer", "Call", "Fork", "Intent", "fingerprint", "packed", "read_call", "thread_of"]
 
 DELIVERY_ID = "delivery_id"
 """The argument of a call, or the key of its config, that names a delivery."""
@@ -95,12 +96,18 @@ class Call:
 
 
 def read_call(payload: Any, config: RunnableConfig, delivery: str | None, serde: SerializerProtocol) -> Call:
-    """Read a call on the thread that its config names. Raises `EmptyAnswer` and `UnstorableValue`."""
+    """Read a call on the thread that its config names. Raises `EmptyAnswer`, `UnstorableValue` and `UnusableName`."""
     configurable = dict(config.get("configurable") or {})
     checkpoint = configurable.get("checkpoint_id") or ""
     named = delivery or configurable.pop(DELIVERY_ID, None) or ""
     for key in _ADDRESS:
         configurable.pop(key, None)
+    thread = thread_of(config)
+    _must_be_storable("delivery id", named)
+    _must_be_storable("checkpoint id", checkpoint)
+    if isinstance(payload, Fork):
+        _must_be_storable("interrupt", payload.interrupt or "")
+        _must_be_storable("thread id", payload.into or "")
     answers = _answers(payload, serde)
     if isinstance(payload, Fork):
         intent = Intent.FORK
@@ -111,7 +118,7 @@ def read_call(payload: Any, config: RunnableConfig, delivery: str | None, serde:
     else:
         intent = Intent.START
     return Call(
-        thread=str(configurable["thread_id"]),
+        thread=thread,
         intent=intent,
         payload=payload,
         answers=answers,
@@ -120,6 +127,22 @@ def read_call(payload: Any, config: RunnableConfig, delivery: str | None, serde:
         digest=_payload_digest(payload, answers, str(checkpoint), serde) if named else "",
         config={**config, "configurable": configurable},
     )
+
+
+def thread_of(config: RunnableConfig) -> str:
+    """The thread that a config names. Raises `UnusableName` if no store can hold its name."""
+    thread = str(config["configurable"]["thread_id"])
+    _must_be_storable("thread id", thread)
+    return thread
+
+
+def _must_be_storable(what: str, name: object) -> None:
+    reason = unstorable(str(name))
+    if reason is not None:
+        raise UnusableName(
+            f"The {what} {str(name)[:40]!r} can't be stored: it {reason}.",
+            advice="Nothing ran. Name it by valid Unicode without NUL; hash what is long.",
+        )
 
 
 def fingerprint(value: Any, serde: SerializerProtocol) -> str:

@@ -31,7 +31,6 @@ from resumption.guard.langgraph.slots import (
     read_place,
 )
 from resumption.guard.langgraph.steps import Course, Write
-from resumption.guard.langgraph.tenure import Tenure
 from resumption.guard.stores.protocol import Work
 
 __all__ = ["Origin", "copied"]
@@ -63,10 +62,9 @@ class Origin:
 
 def copied(call: Call, house: House, into: str, origin: Origin) -> Course[Run]:
     """Copy the thread and record the decision there; what is left is to run it. Raises `ThreadTaken`, `RunBusy`."""
-    lock = house.keeper.guard_locks.attempt(into)
-    if lock is None:
+    tenure = house.lease(into)
+    if tenure is None:
         raise RunBusy(f"Another executor has thread {into!r}.", advice="Name a new thread.")
-    tenure = Tenure(into, lock)
     begun = False
     try:
         yield Write(tenure, lambda: _copying(call, house, into, origin))

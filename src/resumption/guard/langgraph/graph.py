@@ -23,8 +23,9 @@ from langgraph.types import StateSnapshot
 from resumption.errors import UnsupportedSaver
 from resumption.guard.claims import protocol
 from resumption.guard.claims.missing import own_tables
+from resumption.guard.claims.records import DELIVERIES
 from resumption.guard.langgraph.admission import admit, held
-from resumption.guard.langgraph.calls import DELIVERY_ID, Call, read_call
+from resumption.guard.langgraph.calls import DELIVERY_ID, Call, read_call, thread_of
 from resumption.guard.langgraph.house import House, Replay, Run
 from resumption.guard.langgraph.outcome import Outcome, chunks, outcome_of
 from resumption.guard.langgraph.savers import GuardedSaver, guarded_saver
@@ -133,7 +134,7 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
             return super().bulk_update_state(config, supersteps)
         with own_tables():
             ground.saver.guard_ready()
-        tenure = perform(held(str(ground.config["configurable"]["thread_id"]), ground.house), ground)
+        tenure = perform(held(thread_of(ground.config), ground.house), ground)
         try:
             with acting(tenure):
                 return super().bulk_update_state(config, supersteps)
@@ -147,7 +148,7 @@ class GuardedGraph(Pregel[Any, Any, Any, Any]):
             return await super().abulk_update_state(config, supersteps)
         with own_tables():
             await ground.saver.guard_aready()
-        tenure = await aperform(held(str(ground.config["configurable"]["thread_id"]), ground.house), ground)
+        tenure = await aperform(held(thread_of(ground.config), ground.house), ground)
         try:
             with acting(tenure):
                 return await super().abulk_update_state(config, supersteps)
@@ -237,7 +238,8 @@ def _carrying(config: RunnableConfig, tenure: Tenure) -> RunnableConfig:
 
 def _replayed(replay: Replay, call: Call, ground: _Ground) -> Course[Outcome]:
     if replay.outcome is not None:
-        return Outcome.unpack(ground.saver.serde.loads_typed(replay.outcome))
+        with DELIVERIES.reading("outcome", call.thread):
+            return Outcome.unpack(ground.saver.serde.loads_typed(replay.outcome))
     snapshot = yield Inspect(call.config)
     return outcome_of(snapshot)
 

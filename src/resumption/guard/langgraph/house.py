@@ -10,6 +10,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from resumption.guard.claims import protocol
 from resumption.guard.claims.locks import Locks
+from resumption.guard.claims.missing import own_tables
 from resumption.guard.claims.records import Delivery
 from resumption.guard.claims.statements import Statements
 from resumption.guard.langgraph.calls import Call
@@ -45,6 +46,12 @@ class House:
     def unpack(self, kind: str, blob: bytes) -> Any:
         """Read a stored value."""
         return self.keeper.serde.loads_typed((kind, blob))
+
+    def lease(self, thread: str) -> Tenure | None:
+        """Take a thread's lease, without waiting; None if another executor has it."""
+        with own_tables():
+            lock = self.keeper.guard_locks.attempt(thread)
+        return None if lock is None else Tenure(thread, lock)
 
     def look(self, call: Call, tenure: Tenure | None) -> Course[Sight]:
         """Read all that a call's admission depends on. Whoever has the thread sees its last grant too."""

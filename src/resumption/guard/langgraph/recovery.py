@@ -10,6 +10,7 @@ from langgraph.pregel import Pregel
 from langgraph.types import StateSnapshot
 
 from resumption.errors import RunBusy, UnsupportedSaver
+from resumption.guard.claims.records import THREADS
 from resumption.guard.langgraph.graph import GuardedGraph
 from resumption.guard.langgraph.savers import GuardedSaver
 from resumption.guard.stores.protocol import Work
@@ -78,7 +79,7 @@ def _tells(graph: Pregel[Any, Any, Any, Any]) -> bool:
 
 def _threads(saver: GuardedSaver) -> Work[list[str]]:
     found = yield saver.guard_sql.threads, ()
-    return [str(row[0]) for row in found.rows]
+    return [THREADS.read(row, row[0])[0] for row in found.rows]
 
 
 def _is_cut_off(state: StateSnapshot) -> bool:

@@ -164,7 +164,7 @@ def _seeing(
         ]
     )
     replies = iter(found.parts)
-    fence = Fence.of(next(replies).rows) if glancing else None
+    fence = Fence.of(next(replies).rows, thread) if glancing else None
     rows, last = next(replies), _claims(next(replies))
     addressed = _claims(next(replies)) if call.checkpoint else []
     named = {name: _claims(reply) for name, reply in zip(names, replies, strict=True)}

@@ -7,6 +7,8 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from resumption.guard.columns import Columns, moment, number, optional, place, text
+
 __all__ = ["COLUMNS", "Owner", "Record", "Standing", "fresh_token"]
 
 
@@ -31,13 +33,22 @@ class Record:
     @classmethod
     def of(cls, row: Sequence[object]) -> Record:
         """A record from a row that was selected by `COLUMNS`."""
-        return cls(*row)  # type: ignore[arg-type]  # the schema fixes the columns' types
+        return cls(*EFFECTS.read(row, row[0]))
 
     def values(self) -> tuple[object, ...]:
         """The record as parameters, in the order of `COLUMNS`."""
         return dataclasses.astuple(self)
 
 
+EFFECTS = Columns(
+    "resumption_effects",
+    "key",
+    {
+        "key": text, "version": number, "state": text, "earlier": text, "arguments": text, "owner": number,
+        "place": place("host", "pid", "boot", "inode"), "attempt": number, "generation": number, "began": moment,
+        "ended": optional(moment), "note": optional(text), "result": optional(text),
+    },
+)  # fmt: skip
 COLUMNS = tuple(field.name for field in dataclasses.fields(Record))
 
 

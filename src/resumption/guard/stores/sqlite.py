@@ -104,6 +104,7 @@ class SQLiteStore:
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=self._timeout, isolation_level=None, check_same_thread=False)
+        connection.text_factory = _text
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         if self._file is None:
@@ -117,6 +118,11 @@ class SQLiteStore:
                 f"{self.path} is no longer the file that was opened: it was deleted, moved or replaced.",
                 advice="Put that file back; or end this program, and resolve by hand what was in doubt in its ledger.",
             )
+
+
+def _text(stored: bytes) -> str:
+    """Text as it is stored. What is no UTF-8 is left to whoever decodes its row, so that the others can be read."""
+    return stored.decode("utf-8", "surrogateescape")
 
 
 def file_at(path: Path) -> tuple[int, int] | None:

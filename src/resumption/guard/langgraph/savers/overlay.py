@@ -14,6 +14,7 @@ from langgraph.checkpoint.base import WRITES_IDX_MAP, CheckpointTuple
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.types import INTERRUPT
 
+from resumption.guard.columns import Columns, optional, packed, text
 from resumption.guard.langgraph.slots import RESUME
 from resumption.guard.langgraph.statements import OverlayStatements
 from resumption.guard.stores.protocol import Work
@@ -33,11 +34,23 @@ class Slot:
     kind: str | None
     value: bytes | None
 
+    @classmethod
+    def of(cls, row: Sequence[object], thread: str) -> Slot:
+        """A slot of a thread, from a row that was selected by `OverlayStatements.at`."""
+        return cls(*_SLOTS.read(row, thread))
+
+
+_SLOTS = Columns(
+    "resumption_slots",
+    "thread",
+    {"task_id": text, "channel": text, "type": optional(text), "value": optional(packed)},
+)
+
 
 def covering(sql: OverlayStatements, thread: str, namespace: str, checkpoint: str) -> Work[list[Slot]]:
     """The slots that are laid over one checkpoint."""
     found = yield sql.at, (thread, namespace, checkpoint)
-    return [Slot(*row) for row in found.rows]  # type: ignore[arg-type]  # the schema fixes the columns' types
+    return [Slot.of(row, thread) for row in found.rows]
 
 
 def uncovering(
@@ -53,10 +66,10 @@ def laid_over(found: CheckpointTuple, slots: Sequence[Slot], serde: SerializerPr
     if not slots:
         return found
     hidden = {(slot.task, slot.channel) for slot in slots}
-    filled: list[tuple[str, str, Any]] = [
-        (slot.task, slot.channel, serde.loads_typed((slot.kind, bytes(slot.value))))
-        for slot in slots
-        if slot.kind is not None and slot.value is not None
-    ]
+    filled: list[tuple[str, str, Any]] = []
+    with _SLOTS.reading("value", found.config["configurable"]["thread_id"]):
+        for slot in slots:
+            if slot.kind is not None and slot.value is not None:
+                filled.append((slot.task, slot.channel, serde.loads_typed((slot.kind, slot.value))))
     kept = [write for write in found.pending_writes or () if (write[0], write[1]) not in hidden]
     return found._replace(pending_writes=[*filled, *kept])
