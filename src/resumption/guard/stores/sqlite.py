@@ -119,7 +119,7 @@ class SQLiteStore:
             )
 
 
-def file_at(path: Path) -> tuple[int, int] | None:
+def file_at(path: str | Path) -> tuple[int, int] | None:
     """Device and inode of the file of this name, or None if none can be seen."""
     try:
         status = os.stat(path)
