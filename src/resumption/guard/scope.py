@@ -89,7 +89,7 @@ def explicit_key(key: object) -> str:
     if not isinstance(key, str) or not key:
         raise KeyUnusable(f"{key!r} is not a key.", advice="A key is a non-empty string that names the effect.")
     if key.startswith('["'):
-        raise KeyUnusable(f"The key {key!r} looks like a composed one.", advice='Begin it with something else than ["')
+        raise KeyUnusable(f"The key {key!r} looks like a composed one.", advice='Begin it otherwise than with [".')
     try:
         size = len(key.encode())
     except UnicodeEncodeError as error:

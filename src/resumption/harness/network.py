@@ -46,7 +46,7 @@ class Hosts:
 
     def __init__(self, count: int, target: tuple[str, int], latency: float = 0.0) -> None:
         if count > _MOST:
-            raise HostsUnavailable(f"{count} hosts were asked for.", advice=f"There are addresses for {_MOST}.")
+            raise HostsUnavailable(f"{count} hosts were asked for.", advice=f"Ask for {_MOST} at most.")
         self._count = count
         self._target = target
         self._latency = latency

@@ -367,7 +367,10 @@ class Process:
 
     def _lost(self, how: str) -> WorkerLost:
         said = self._log.read_text(errors="replace").strip()[-600:] if self._log.exists() else ""
-        return WorkerLost(f"Process {self.number} {how}.", advice=f"Its log ends with: {said or '(nothing)'}")
+        return WorkerLost(
+            f"Process {self.number} {how}.",
+            advice=f"Look into it with --keep DIR. Its log ends with: {said or '(nothing)'}",
+        )
 
 
 def _outcome(said: dict[str, Any] | None) -> Outcome | Died:
