@@ -426,9 +426,9 @@ WHERE_THE_TIME_GOES = (
     "* The database's file was looked up by a path that was parsed anew for each transaction.",
     "",
     "What is left: the statement of the fence in each transaction, the two admissions (8% of stock's time in a",
-    "sampling profile: what is durable, the claim), the scope of each task (2%), and many small steps. To hand what the",
-    "admission has read to LangGraph's loop would save a read of the checkpoint; but what was read before the grant",
-    "can be out of date, and the loop would act on it.",
+    "sampling profile: what is durable, the claim), the scope of each task (2%), and many small steps. To hand what",
+    "the admission has read to LangGraph's loop would save a read of the checkpoint; but what was read before the",
+    "grant can be out of date, and the loop would act on it.",
     "",
 )
 
