@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import AsyncIterator, Callable, Generator
+from contextlib import contextmanager
 from functools import partial, wraps
 from typing import Any
 
@@ -82,21 +82,15 @@ class _Attended(Runnable[Any, Any]):
             async for chunk in self._code.astream(input, config, **options):
                 yield chunk
 
-    def _scope(self) -> AbstractContextManager[Any]:
+    @contextmanager
+    def _scope(self) -> Generator[None]:
         # A task has the same id when it runs again after a crash, and another one on another branch.
-        stack = ExitStack()
-        stack.enter_context(self._tenure.attended())
-        stack.enter_context(working(self._together, self._task))
-        stack.enter_context(
-            task_scope(
-                run=self._tenure.thread,
-                branch="",
-                task=self._task,
-                must_hold=self._tenure.must_hold,
-                settle=self._settle,
-            )
+        tenure = self._tenure
+        named = task_scope(
+            run=tenure.thread, branch="", task=self._task, must_hold=tenure.must_hold, settle=self._settle
         )
-        return stack
+        with tenure.attended(), working(self._together, self._task), named:
+            yield
 
 
 def _threads_attended(code: Runnable[Any, Any], tenure: Tenure) -> Runnable[Any, Any]:

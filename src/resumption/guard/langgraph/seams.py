@@ -56,6 +56,21 @@ SEAMS: dict[str, tuple[str, Callable[[Any], bool]]] = {
             == ("__pregel_send", "__pregel_read", "__pregel_task_id")
         ),
     ),
+    "what a task reads is LangGraph's function, with the run's channels bound to it": (
+        "langgraph.pregel._algo",
+        lambda module: (
+            [*inspect.signature(module.local_read).parameters]
+            == ["scratchpad", "channels", "managed", "task", "select", "fresh"]
+        ),
+    ),
+    "a step that writes can do more once it has written": (
+        "langgraph.pregel._write",
+        lambda module: (
+            _accepts(module.ChannelWrite._write, "input", "config")
+            and _accepts(module.ChannelWrite._awrite, "input", "config")
+            and _accepts(module.ChannelWrite.__init__, "writes")
+        ),
+    ),
     "what a superstep's tasks wrote is applied to its channels in one place": (
         "langgraph.pregel._algo",
         lambda module: (

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
+from functools import partial
 from itertools import takewhile
 from typing import Annotated, Any, NotRequired, Required, get_args, get_origin, get_type_hints
 
-from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph._internal._constants import TASKS
-from langgraph._internal._runnable import RunnableCallable
 from langgraph.channels.base import BaseChannel
 from langgraph.pregel import Pregel
 from langgraph.pregel._read import PregelNode
@@ -35,6 +35,8 @@ from resumption.guard.langgraph.joint import superstep
 __all__ = ["breaches", "validated"]
 
 logger = logging.getLogger("resumption")
+
+_Check = Callable[[RunnableConfig], None]
 
 _CONTROL = frozenset(("__error__", "__error_source_node__", "__interrupt__", "__resume__"))
 
@@ -78,15 +80,41 @@ def _validated_node(
 ) -> PregelNode:
     changes: dict[str, Any] = {}
     if (rules or receivers) and node.writers:
-        writing = list(takewhile(lambda writer: isinstance(writer, ChannelWrite), node.writers))
-        rest = node.writers[len(writing) :]
-        changes["writers"] = [*writing, _check_state(name, rules), *rest, _check_step(name, rules, receivers)]
+        changes["writers"] = _checked(node.writers, _check_state(name, rules), _check_step(name, rules, receivers))
     if isinstance(node.bound, Pregel):
         inner = object.__new__(type(node.bound))
         inner.__dict__.update(node.bound.__dict__)
         inner.nodes = validated(node.bound, node.bound.nodes, typed_dicts=typed_dicts)
         changes.update(bound=inner, subgraphs=[inner])
     return node.copy(changes) if changes else node
+
+
+def _checked(writers: list[Runnable[Any, Any]], state: _Check, step: _Check) -> list[Runnable[Any, Any]]:
+    """The writers, with the check of the state ahead of the first that reads it, and of the step behind them all."""
+    ahead = sum(1 for _ in takewhile(lambda writer: isinstance(writer, ChannelWrite), writers))
+    # LangGraph makes one of writes that follow one another too, where they come last.
+    writing = [write for writer in writers[:ahead] if isinstance(writer, ChannelWrite) for write in writer.writes]
+    rest = writers[ahead:]
+    if not rest:
+        return [_CheckedWrite(writing, state, step)]
+    return [_CheckedWrite(writing, state), *rest, _CheckedWrite((), step)]
+
+
+class _CheckedWrite(ChannelWrite):
+    """A write that is checked once it is made. A step of its own for the check would cost more than the check."""
+
+    def __init__(self, writes: Iterable[Any], *checks: _Check) -> None:
+        super().__init__(list(writes))
+        self._checks = checks
+
+    def _write(self, input: Any, config: RunnableConfig) -> Any:
+        super()._write(input, config)
+        for check in self._checks:
+            check(config)
+        return input
+
+    async def _awrite(self, input: Any, config: RunnableConfig) -> Any:
+        return self._write(input, config)
 
 
 def _rules(graph: Pregel[Any, Any, Any, Any], *, typed_dicts: bool) -> dict[str, _Rule]:
@@ -143,10 +171,10 @@ def _adapter(annotation: Any) -> TypeAdapter[Any] | None:
     return TypeAdapter(annotation)
 
 
-def _check_state(node: str, rules: Mapping[str, _Rule]) -> RunnableCallable:
-    """The step that refuses what the node's own writes make of the state."""
+def _check_state(node: str, rules: Mapping[str, _Rule]) -> _Check:
+    """Refuse what the node's own writes make of the state."""
 
-    def check(value: Any, config: RunnableConfig) -> Any:
+    def check(config: RunnableConfig) -> None:
         writes = _writes(config)
         written = {channel for channel, _ in writes} & rules.keys() if writes is not None else rules.keys()
         for channel, reason in _breaches(config, written, rules):
@@ -157,15 +185,14 @@ def _check_state(node: str, rules: Mapping[str, _Rule]) -> RunnableCallable:
                     advice="Nothing of it was stored. Correct the node, and recover with invoke(None).",
                 )
             _warn(node, channel, rules[channel], reason)
-        return value
 
-    return _step(check, "resumption_validity_of_state")
+    return check
 
 
-def _check_step(node: str, rules: Mapping[str, _Rule], receivers: Mapping[str, TypeAdapter[Any]]) -> RunnableCallable:
-    """The step that refuses what the node sends, and what it makes of the state along with others of its superstep."""
+def _check_step(node: str, rules: Mapping[str, _Rule], receivers: Mapping[str, TypeAdapter[Any]]) -> _Check:
+    """Refuse what the node sends, and what it makes of the state along with others of its superstep."""
 
-    def check(value: Any, config: RunnableConfig) -> Any:
+    def check(config: RunnableConfig) -> None:
         writes = _writes(config)
         for target, reason in _missent(writes or (), receivers):
             _clear(writes)
@@ -186,16 +213,8 @@ def _check_step(node: str, rules: Mapping[str, _Rule], receivers: Mapping[str, T
                             advice="Of this node nothing was stored. Correct it, and recover with invoke(None).",
                         )
                     _warn(node, channel, rules[channel], reason)
-        return value
 
-    return _step(check, "resumption_validity_of_step")
-
-
-def _step(check: Callable[[Any, RunnableConfig], Any], name: str) -> RunnableCallable:
-    async def acheck(value: Any, config: RunnableConfig) -> Any:
-        return check(value, config)
-
-    return RunnableCallable(check, acheck, name=name, trace=False, recurse=False)
+    return check
 
 
 def _writes(config: RunnableConfig) -> Any:
@@ -230,17 +249,23 @@ def _missent(writes: Iterable[tuple[str, Any]], receivers: Mapping[str, TypeAdap
 
 def _breaches(config: RunnableConfig, channels: Set[str], rules: Mapping[str, _Rule]) -> Iterator[tuple[str, str]]:
     """The channels that the task's writes leave in an invalid state, and what is wrong."""
-    read = config["configurable"]["__pregel_read"]
     try:
-        state = read(list(channels), True) if channels else {}
+        state = _state(config, channels) if channels else {}
     except Exception as error:  # the program's reducer met a value that it wasn't made for
         for channel in channels:
             try:
-                read([channel], True)
+                _state(config, [channel])
             except Exception:
                 yield channel, f"its reducer raised {type(error).__name__}: {error}"
         return
     yield from _held_breaches(state, rules)
+
+
+def _state(config: RunnableConfig, channels: Collection[str]) -> Mapping[str, Any]:
+    """What these channels hold with the task's writes, as LangGraph reads it, which would copy every channel for it."""
+    read: partial[dict[str, Any]] = config["configurable"]["__pregel_read"]
+    scratchpad, every, managed, task = read.args
+    return read.func(scratchpad, {name: every[name] for name in channels}, managed, task, list(channels), True)
 
 
 def _fault(adapter: TypeAdapter[Any], value: Any) -> str:

@@ -125,7 +125,7 @@ def _text(stored: bytes) -> str:
     return stored.decode("utf-8", "surrogateescape")
 
 
-def file_at(path: Path) -> tuple[int, int] | None:
+def file_at(path: str | Path) -> tuple[int, int] | None:
     """Device and inode of the file of this name, or None if none can be seen."""
     try:
         status = os.stat(path)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from resumption.errors import LeaseImpossible
 from resumption.guard.stores.sqlite import file_at
 
@@ -15,11 +13,11 @@ class DatabaseFile:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._found = file_at(Path(path)) if path else None
+        self._found = file_at(path) if path else None
 
     def must_be_there(self) -> None:
         """Refuse to write where only this process can read. Raises `LeaseImpossible`."""
-        if self._found is not None and file_at(Path(self.path)) != self._found:
+        if self._found is not None and file_at(self.path) != self._found:
             raise LeaseImpossible(
                 f"{self.path} is no longer the file that the checkpointer has open: it was deleted, moved or replaced.",
                 advice="Nothing of this was recorded. Put that file back, or open a new connection to the one there.",
